@@ -1,0 +1,120 @@
+"""Distances between blocks of rows, never smaller than the true ones.
+
+A bound built on distances that rounding made too small would be a wrong bound, so every
+kernel adds a proved bound on its own rounding error (docs/theory/arithmetic.md).
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+_UNIT_32 = 2.0**-24
+_UNIT_64 = 2.0**-53
+_CHUNK = 256
+_TILE = 4
+
+
+def l1(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """l1 distances between the rows of a and the rows of b, in float64, rounded up."""
+    if a.device.type == "cpu" and b.device.type == "cpu":
+        if a.dtype != torch.float64:
+            a, b = a.float(), b.float()
+        sums = torch.from_numpy(_l1_cpu(_rows(a), _rows(b.to(a.dtype))))
+        unit = _UNIT_64 if a.dtype == torch.float64 else _UNIT_32
+        # One rounding for the difference and at most _CHUNK for a partial sum, all terms >= 0.
+        return sums * (1.0 + (_CHUNK + 2) * unit + (a.shape[1] + 2) * _UNIT_64)
+    return _l1_device(a, b)
+
+
+def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """l2 distances between the rows of a and the rows of b, in float64, rounded up.
+
+    Few rows are subtracted directly. Many go through one matrix product, after both sides
+    were moved so that the mean of a lies at the origin: uncentred products lose all digits
+    of nearly equal rows.
+    """
+    a, b = _wide(a), _wide(b)
+    dim = a.shape[1]
+    if min(len(a), len(b)) <= 3:
+        squared = _squares_directly(a, b)
+        return squared.sqrt_().mul_(1.0 + (dim + 4) * _UNIT_64)
+    center = a.mean(dim=0)
+    a, b = a - center, b - center
+    norms_a, norms_b = a.square().sum(1), b.square().sum(1)
+    squared = torch.addmm(norms_a[:, None] + norms_b[None, :], a, b.T, alpha=-2.0).clamp_(min=0)
+    scale = (norms_a.sqrt()[:, None] + norms_b.sqrt()[None, :]).square_()
+    _repair_near_pairs(squared, scale, a, b)
+    return squared.add_(scale, alpha=(2 * dim + 8) * _UNIT_64).mul_(squared > 0).sqrt_()
+
+
+def _repair_near_pairs(
+    squared: torch.Tensor, scale: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+) -> None:
+    """Recompute what cancellation spoilt: pairs much closer than they are to the origin."""
+    near = (squared <= scale * 1e-9).nonzero()
+    for part in torch.split(near, max(1, 2**22 // max(1, a.shape[1]))):
+        i, j = part[:, 0], part[:, 1]
+        squared[i, j] = (a[i] - b[j]).square().sum(1)
+
+
+def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    few, many, flip = (a, b, False) if len(a) <= len(b) else (b, a, True)
+    rows = [(many - row).square_().sum(1) for row in few]
+    squared = torch.stack(rows) if rows else many.new_zeros((0, len(many)))
+    return squared.T if flip else squared
+
+
+def _wide(rows: torch.Tensor) -> torch.Tensor:
+    """In float64; devices without it (mps) hand over to the CPU."""
+    return (rows.cpu() if rows.device.type == "mps" else rows).double()
+
+
+def _rows(rows: torch.Tensor) -> NDArray[np.floating]:
+    return np.ascontiguousarray(rows.detach().numpy())
+
+
+def _l1_device(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """On a GPU: a slab of rows at a time, so that memory stays flat."""
+    slab = max(1, 2**25 // max(1, b.numel()))
+    wide = torch.float64 if a.device.type != "mps" else torch.float32
+    unit = _UNIT_64 if wide == torch.float64 else _UNIT_32
+    sums = [(part[:, None] - b[None]).abs_().sum(-1, dtype=wide) for part in torch.split(a, slab)]
+    out = torch.cat(sums) if sums else b.new_zeros((0, len(b)), dtype=wide)
+    difference = _UNIT_64 if a.dtype == torch.float64 else _UNIT_32
+    return out * (1.0 + 2 * difference + (a.shape[1] + 2) * unit)
+
+
+@numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)
+def _four_sums(row, b0, b1, b2, b3):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Four l1 distances from one row: lanes within a chunk in any order, chunks in float64."""
+    zero = row.dtype.type(0)
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for start in range(0, row.size, _CHUNK):
+        stop = min(start + _CHUNK, row.size)
+        r, c0, c1 = row[start:stop], b0[start:stop], b1[start:stop]
+        c2, c3 = b2[start:stop], b3[start:stop]
+        s0, s1, s2, s3 = zero, zero, zero, zero
+        for x in range(r.size):
+            s0 += abs(r[x] - c0[x])
+            s1 += abs(r[x] - c1[x])
+            s2 += abs(r[x] - c2[x])
+            s3 += abs(r[x] - c3[x])
+        t0, t1, t2, t3 = t0 + s0, t1 + s1, t2 + s2, t3 + s3
+    return t0, t1, t2, t3
+
+
+@numba.njit(parallel=True, cache=True, nogil=True)
+def _l1_cpu(a, b):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """All pairs, four rows of b at a time: the kernel is bound by loads, not by sums."""
+    rows, count = a.shape[0], b.shape[0]
+    out = np.empty((rows, count), dtype=np.float64)
+    for tile in numba.prange((count + _TILE - 1) // _TILE):
+        j0 = tile * _TILE
+        j1, j2, j3 = min(j0 + 1, count - 1), min(j0 + 2, count - 1), min(j0 + 3, count - 1)
+        for i in range(rows):
+            sums = _four_sums(a[i], b[j0], b[j1], b[j2], b[j3])
+            out[i, j0], out[i, j1], out[i, j2], out[i, j3] = sums
+    return out

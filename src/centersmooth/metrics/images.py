@@ -1,0 +1,69 @@
+"""Distances between signals and images."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from centersmooth import kernels
+from centersmooth.errors import OutputError, expected
+from centersmooth.metrics.base import Block, Metric, as_tensor, flat_rows, mean_pool
+from centersmooth.outputs import Outputs
+
+
+@dataclass(frozen=True)
+class TotalVariation(Metric):
+    """``d(a, b) = TV(a - b)``, the sum of |differences| over all edges of the grid. Theorem B.
+
+    Edges join each sample to the next (signals of shape ``(L,)``), or each pixel to its right
+    and lower neighbour (grey images ``(H, W)``, colour images ``(C, H, W)``, every channel by
+    itself). A pseudometric: images that differ by a constant are at distance 0.
+
+    Range [0, inf), or [0, 2 (high - low) times the number of edges] once `value_range` and
+    the `shape` of one output are given; a checkerboard and its negative attain it.
+    """
+
+    value_range: tuple[float, float] | None = None
+    shape: tuple[int, ...] | None = None
+    mean_stays_in_ball: ClassVar[bool] = True
+
+    @property
+    def diameter(self) -> float:  # type: ignore[override]
+        if self.value_range is None or self.shape is None:
+            return math.inf
+        return 2 * (self.value_range[1] - self.value_range[0]) * edges(self.shape)
+
+    def collate(self, outputs: Outputs) -> Block:
+        tensor = as_tensor(outputs, self)
+        if not 2 <= tensor.dim() <= 4:
+            fix = "Reshape the model's output to (L,), (H, W) or (C, H, W)."
+            got = f"shape {tuple(tensor.shape[1:])}"
+            raise OutputError(expected("a signal, a grey or a colour image", got, fix))
+        rows, valid = flat_rows(tensor, self)
+        return Block(differences(rows.reshape(tensor.shape)), valid)
+
+    def lengths(self, a: Any, b: Any) -> torch.Tensor:
+        return kernels.l1(a, b)
+
+    def pool(self, outputs: Outputs, size: int) -> torch.Tensor:
+        """The mean of each run."""
+        return mean_pool(outputs, size, self)
+
+
+def differences(images: torch.Tensor) -> torch.Tensor:
+    """The differences along every edge, one row per image: TV is their l1 norm."""
+    across = images.diff(dim=-1).flatten(1)
+    if images.dim() == 2:
+        return across
+    return torch.cat((across, images.diff(dim=-2).flatten(1)), dim=1)
+
+
+def edges(shape: tuple[int, ...]) -> int:
+    """How many edges the grid of one output has."""
+    if len(shape) == 1:
+        return shape[0] - 1
+    height, width = shape[-2:]
+    return math.prod(shape[:-2]) * (height * (width - 1) + width * (height - 1))

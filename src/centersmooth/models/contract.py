@@ -1,0 +1,55 @@
+"""Checks of the model that cost a few forward passes and save a wrong certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from centersmooth.errors import BatchDependenceError, expected
+from centersmooth.metrics import Block
+from centersmooth.models.model import Model
+from centersmooth.outputs import join
+
+_ROWS = 8
+_KEPT = 4
+
+Measure = Callable[[Block, Block], torch.Tensor]
+
+
+def check_contract(
+    model: Model, batch: Any, collate: Callable[[Any], Block], measure: Measure
+) -> int:
+    """Try the model on 12 noisy inputs: the same answers whatever shares the batch.
+
+    Returns the number of forward passes spent. Rounding may move an answer a little, and a
+    thresholded one now and then by a lot, so only a majority of changed answers counts.
+    """
+    first = collate(model(batch[:_ROWS]))
+    again = collate(model(batch[:_ROWS]))
+    mixed = join([batch[:_KEPT], batch[_ROWS : _ROWS + _KEPT]])
+    other = collate(model(mixed))
+    spread = measure(first, first)
+    typical = float(spread[torch.isfinite(spread)].median()) if len(spread) else 0.0
+    if _changed(measure, first, again, typical):
+        warnings.warn(
+            "the model answers the same batch differently each time: it draws randomness of its "
+            "own. The guarantee holds if those draws are independent, but no seed reproduces it.",
+            stacklevel=2,
+        )
+    elif _changed(measure, first, other, typical):
+        fix = (
+            "Call model.eval() (BatchNorm in training mode does this), and do not normalise over "
+            "the batch. If it cannot be helped, use cs.models.one_at_a_time."
+        )
+        got = "answers that change with the other inputs in the batch"
+        raise BatchDependenceError(expected("answers that depend on one input each", got, fix))
+    return 2 * _ROWS + 2 * _KEPT
+
+
+def _changed(measure: Measure, one: Block, other: Block, typical: float) -> bool:
+    lengths = measure(one.take(0, _KEPT), other.take(0, _KEPT)).diagonal()
+    both_failed = ~(one.valid[:_KEPT] | other.valid[:_KEPT]).to(lengths.device)
+    return int(((lengths > 1e-3 * typical) & ~both_failed).sum()) > _KEPT // 2

@@ -1,0 +1,226 @@
+"""The two phases of a certificate: find the answer, then count distances from it.
+
+Several smoothers of one model and noise can share the draws: each is a party to the run.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from centersmooth.centers import Answer, Center
+from centersmooth.errors import ArgumentError, OutputError, expected
+from centersmooth.metrics import Block, Metric
+from centersmooth.models import Model, check_contract
+from centersmooth.noise import Noise
+from centersmooth.outputs import Outputs, join, pick
+from centersmooth.progress import Advance, Unfinished
+from centersmooth.sampling import (
+    CANDIDATES,
+    CERTIFICATION,
+    PROBES,
+    SAMPLES,
+    Address,
+    Batching,
+    draw,
+    noisy,
+)
+from centersmooth.sketch import Sketch
+from centersmooth.tuning import Tuning, tune
+
+_FAILURES = ("raise", "far")
+_LIMIT = 2**26  # bytes of outputs that are measured at once
+
+
+@dataclass(frozen=True)
+class Party:
+    """One metric with its center."""
+
+    metric: Metric
+    center: Center
+
+    def measure(self, a: Block, b: Block) -> torch.Tensor:
+        """The lengths in which the center's theorem is stated."""
+        return self.center.measure(self.metric, a, b)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that outputs come from, for one input."""
+
+    model: Model
+    noise: Noise
+    x: Any
+    address: Address
+    batching: Batching
+    on_invalid: str
+
+    def outputs(self, phase: str, span: tuple[int, int]) -> Iterator[Outputs]:
+        """The outputs of a span of a phase, batch by batch."""
+        draws = (self.model, self.noise, self.x, self.address, phase, span, self.batching)
+        return draw(*draws)
+
+    def collate(self, party: Party, outputs: Outputs, phase: str, start: int) -> Block:
+        """Outputs prepared for one party; an invalid one is an error or counts as far."""
+        block = party.metric.collate(outputs)
+        if self.on_invalid == "raise" and not bool(block.valid.all()):
+            raise OutputError(_invalid(block, phase, start))
+        return block
+
+
+def check_on_invalid(option: str) -> None:
+    """Refuse anything but the two ways to treat an invalid output."""
+    if option not in _FAILURES:
+        fix = "'far' counts a failed output as farthest from every other."
+        raise ArgumentError(expected("on_invalid='raise' or 'far'", repr(option), fix))
+
+
+def _invalid(block: Block, phase: str, start: int) -> str:
+    bad = (~block.valid).nonzero()[:, 0]
+    fix = (
+        "Repair the model, lower sigma, or build the smoother with on_invalid='far', which counts "
+        "a failed output as farthest from every other (the certificate stays valid)."
+    )
+    what = f"an invalid output (NaN, infinite or without meaning) at {phase} sample"
+    got = f"{what} {start + int(bad[0])}; {len(bad)} of {len(block)} in this batch"
+    return expected("outputs the metric can measure", got, fix)
+
+
+def prepare(
+    model: Model, noise: Noise, x: Any, address: Address, party: Party, batch_size: int | None
+) -> Tuning:
+    """Check the model's contract on a dozen noisy inputs and tune the batching if it is free."""
+    copies = noisy(noise, x, address, PROBES, 0, 12)
+    probes = check_contract(model, copies, party.metric.collate, party.measure)
+    if batch_size is not None:
+        return Tuning(Batching(batch_size), probes)
+    found = tune(model, noise, x, address)
+    return Tuning(found.batching, found.probes + probes, found.rates)
+
+
+def warn_about_units(x: Any, input_range: tuple[float, float] | None) -> None:
+    """Eight-bit images with a sigma meant for [0, 1] are the commonest slip of units."""
+    if input_range is not None or not isinstance(x, torch.Tensor) or not x.numel():
+        return
+    if float(x.max()) > 100 and float(x.min()) >= 0:
+        warnings.warn(
+            f"the input reaches {float(x.max()):g}: sigma and eps are in its units. Divide by "
+            "255 if they are meant for [0, 1], or declare input_range=(0, 255).",
+            stacklevel=4,
+        )
+
+
+def check_target(source: Source, party: Party, target: Any) -> Block:
+    """The target, prepared, if it can be compared with what the model returns."""
+    block = party.metric.collate(party.metric.single(target))
+    sample = source.model(source.batching.layout(noisy(*_first_copy(source))))
+    try:
+        valid = bool(block.valid.all())
+        party.measure(block, party.metric.collate(sample))
+    except (RuntimeError, ValueError, IndexError):
+        valid = False
+    if not valid:
+        got, want = _shape(target), _shape(pick(sample, [0])[0])
+        fix = "The target is what the model should answer: same shape, no batch axis."
+        raise OutputError(expected(f"a target like the model's output, {want}", got, fix))
+    return block
+
+
+def _first_copy(source: Source) -> tuple[Noise, Any, Address, str, int, int]:
+    return (source.noise, source.x, source.address, PROBES, 0, 1)
+
+
+def _shape(output: Any) -> str:
+    shape = getattr(output, "shape", None)
+    return f"{type(output).__name__} of shape {tuple(shape)}" if shape is not None else repr(output)
+
+
+def find_answers(
+    source: Source, parties: Sequence[Party], samples: int, advance: Advance
+) -> tuple[Answer, ...]:
+    """The smoothing phase: candidates first, then the samples that choose among them."""
+    gatherings = [party.center.gather(party.metric, samples) for party in parties]
+    draws = max(party.center.draws for party in parties)
+    candidates = _collect(source.outputs(CANDIDATES, (0, draws)), advance) if draws else []
+    for party, gathering in zip(parties, gatherings, strict=True):
+        if party.center.draws:
+            own = candidates[: party.center.draws]
+            source.collate(party, own, CANDIDATES, 0)
+            gathering.add_candidates(own)
+    start = 0
+    for outputs in source.outputs(SAMPLES, (0, samples)):
+        for party, gathering in zip(parties, gatherings, strict=True):
+            block = source.collate(party, outputs, SAMPLES, start)
+            gathering.add_samples(block, outputs)
+        start += len(outputs)
+        advance(len(outputs))
+    return tuple(gathering.answer() for gathering in gatherings)
+
+
+def _collect(batches: Iterator[Outputs], advance: Advance) -> Outputs:
+    parts = []
+    for outputs in batches:
+        parts.append(outputs)
+        advance(len(outputs))
+    return join(parts)
+
+
+class Counting:
+    """The certification phase: distances from every reference point, counted as they come."""
+
+    def __init__(
+        self,
+        source: Source,
+        parties: Sequence[Party],
+        answers: Sequence[Answer],
+        targets: Sequence[Block | None],
+        resume: Unfinished | None,
+    ) -> None:
+        self._source, self._parties, self._answers = source, parties, tuple(answers)
+        self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
+        self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
+        self.done = 0
+        if resume:
+            self.done = resume.done
+            for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
+                sketch.merge(earlier)
+
+    def run(self, samples: int, advance: Advance) -> None:
+        """Count up to `samples` distances per reference point."""
+        advance(self.done)
+        for outputs in self._source.outputs(CERTIFICATION, (self.done, samples)):
+            self._count(outputs)
+            advance(len(outputs))
+
+    def _count(self, outputs: Outputs) -> None:
+        """One batch, measured for every party before any of it is counted."""
+        found = []
+        for party, rows in zip(self._parties, self._rows, strict=True):
+            block = self._source.collate(party, outputs, CERTIFICATION, self.done)
+            found.append([party.measure(rows, part).cpu().numpy() for part in _parts(block)])
+        for sketch, parts in zip(self.sketches, found, strict=True):
+            for lengths in parts:
+                sketch.add(lengths)
+        self.done += len(outputs)
+
+    def unfinished(self) -> Unfinished:
+        """What `run` can be resumed from."""
+        address = self._source.address
+        return Unfinished(address.root, address.x, self._answers, self.sketches, self.done)
+
+
+def _rows(answer: Answer, target: Block | None) -> Block:
+    parts = [answer.reference, target, answer.outer]
+    return Block.join([part for part in parts if part is not None])
+
+
+def _parts(block: Block) -> Iterator[Block]:
+    """A block in pieces whose float64 copies stay small."""
+    width = block.rows.shape[1] if isinstance(block.rows, torch.Tensor) else 1
+    size = max(16, math.floor(_LIMIT / (8 * max(1, width))))
+    return (block.take(start, start + size) for start in range(0, len(block), size))
