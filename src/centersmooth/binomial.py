@@ -53,23 +53,13 @@ def upper_rank(m: int, q: float | None, alpha: float) -> int | None:
     return high
 
 
-def least_trials(q: float, alpha: float) -> int:
-    """The least m for which `upper_rank(m, q, alpha)` exists: q^m <= alpha."""
-    m = max(1, int(np.ceil(np.log(alpha) / np.log(q)))) if 0 < q < 1 else 1
-    while m > 1 and at_least(m - 1, q, m - 1) <= alpha:
-        m -= 1
-    while at_least(m, q, m) > alpha:
-        m += 1
-    return m
-
-
 def needed_mass(n: int, k: int, alpha: float) -> float:
     """The least p with P[Bin(n, p) <= k - 1] <= alpha.
 
     The Beta quantile is raised until the tail really is at most alpha: rounding leaves it
     above in half of all cases.
     """
-    p = float(betaincinv(k, n - k + 1, 1.0 - alpha))
+    p = 1.0 - float(betaincinv(n - k + 1, k, alpha))
     while at_most(n, p, k - 1) > alpha:
         p += max(np.spacing(p), p * 1e-15)
     return min(p, 1.0)

@@ -135,10 +135,13 @@ class _MedoidGathering(Gathering):
         assert self._block is not None, "candidates come first"
         lengths = torch.cat(self._lengths, dim=1)
         radii = lengths.kthvalue(majority(self._samples), dim=1).values.cpu()
-        best = int(radii.argmin())
-        if not bool(self._block.valid.any()):
+        valid = self._block.valid
+        if not bool(valid.any()):
             fix = "The model failed on every noisy candidate: lower sigma or repair the model."
             raise CenterError(expected("one valid output at least", "none", fix))
+        best = int(radii.argmin())
+        if not bool(valid[best]):  # most samples failed, so all radii are infinite
+            best = int(valid.int().argmax())
         return Answer(
             value=pick(self._candidates, [best])[0],
             reference=self._block.take(best, best + 1),

@@ -54,6 +54,22 @@ class FormatError(CentersmoothError, ValueError):
     """A saved certificate cannot be read."""
 
 
+class StoreError(CentersmoothError, RuntimeError):
+    """A run's folder or file cannot be read or written."""
+
+
+class BusyError(StoreError):
+    """Another process works on the run."""
+
+
+class ChangedError(StoreError):
+    """The study, its model or its data are not those that started the run."""
+
+
+class ExecutorError(CentersmoothError, RuntimeError):
+    """The machines that should do the work cannot."""
+
+
 def expected(what: str, got: object, fix: str) -> str:
     """The one form of our messages: what was expected, what came, what to do."""
     return f"expected {what}, got {got}. {fix}"

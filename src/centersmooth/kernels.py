@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from centersmooth.errors import OutputError, expected
+
 _UNIT_32 = 2.0**-24
 _UNIT_64 = 2.0**-53
 _CHUNK = 256
@@ -19,11 +21,12 @@ _TILE = 4
 
 def l1(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """l1 distances between the rows of a and the rows of b, in float64, rounded up."""
+    check_widths(a, b)
     if a.device.type == "cpu" and b.device.type == "cpu":
-        if a.dtype != torch.float64:
-            a, b = a.float(), b.float()
-        sums = torch.from_numpy(_l1_cpu(_rows(a), _rows(b.to(a.dtype))))
-        unit = _UNIT_64 if a.dtype == torch.float64 else _UNIT_32
+        double = torch.float64 in (a.dtype, b.dtype)
+        a, b = (a.double(), b.double()) if double else (a.float(), b.float())
+        sums = torch.from_numpy(_l1_cpu(_rows(a), _rows(b)))
+        unit = _UNIT_64 if double else _UNIT_32
         # One rounding for the difference and at most _CHUNK for a partial sum, all terms >= 0.
         return sums * (1.0 + (_CHUNK + 2) * unit + (a.shape[1] + 2) * _UNIT_64)
     return _l1_device(a, b)
@@ -36,28 +39,40 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     were moved so that the mean of a lies at the origin: uncentred products lose all digits
     of nearly equal rows.
     """
+    check_widths(a, b)
     a, b = _wide(a), _wide(b)
     dim = a.shape[1]
     if min(len(a), len(b)) <= 3:
         squared = _squares_directly(a, b)
         return squared.sqrt_().mul_(1.0 + (dim + 4) * _UNIT_64)
     center = a.mean(dim=0)
-    a, b = a - center, b - center
-    norms_a, norms_b = a.square().sum(1), b.square().sum(1)
-    squared = torch.addmm(norms_a[:, None] + norms_b[None, :], a, b.T, alpha=-2.0).clamp_(min=0)
+    near_a, near_b = a - center, b - center
+    norms_a, norms_b = near_a.square().sum(1), near_b.square().sum(1)
+    sums = norms_a[:, None] + norms_b[None, :]
+    squared = torch.addmm(sums, near_a, near_b.T, alpha=-2.0).clamp_(min=0)
     scale = (norms_a.sqrt()[:, None] + norms_b.sqrt()[None, :]).square_()
-    _repair_near_pairs(squared, scale, a, b)
-    return squared.add_(scale, alpha=(2 * dim + 8) * _UNIT_64).mul_(squared > 0).sqrt_()
+    spoilt = (squared <= scale * 1e-9).nonzero()
+    squared.add_(scale, alpha=(2 * dim + 8) * _UNIT_64)
+    _repair_near_pairs(squared, spoilt, a, b)
+    return squared.sqrt_()
+
+
+def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
+    """Refuse rows of different sizes: they have no distance."""
+    if a.shape[1:] != b.shape[1:]:
+        got = f"{a.shape[1]} and {b.shape[1]} numbers each"
+        fix = "Give the model's outputs (and a target) one shape."
+        raise OutputError(expected("outputs of one size", got, fix))
 
 
 def _repair_near_pairs(
-    squared: torch.Tensor, scale: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+    squared: torch.Tensor, pairs: torch.Tensor, a: torch.Tensor, b: torch.Tensor
 ) -> None:
     """Recompute what cancellation spoilt: pairs much closer than they are to the origin."""
-    near = (squared <= scale * 1e-9).nonzero()
-    for part in torch.split(near, max(1, 2**22 // max(1, a.shape[1]))):
+    up = (1.0 + (a.shape[1] + 4) * _UNIT_64) ** 2
+    for part in torch.split(pairs, max(1, 2**22 // max(1, a.shape[1]))):
         i, j = part[:, 0], part[:, 1]
-        squared[i, j] = (a[i] - b[j]).square().sum(1)
+        squared[i, j] = (a[i] - b[j]).square().sum(1) * up
 
 
 def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -118,7 +118,7 @@ def warn_about_units(x: Any, input_range: tuple[float, float] | None) -> None:
 def check_target(source: Source, party: Party, target: Any) -> Block:
     """The target, prepared, if it can be compared with what the model returns."""
     block = party.metric.collate(party.metric.single(target))
-    sample = source.model(source.batching.layout(noisy(*_first_copy(source))))
+    sample = source.model(noisy(*_first_copy(source)))
     try:
         valid = bool(block.valid.all())
         party.measure(block, party.metric.collate(sample))

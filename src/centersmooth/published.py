@@ -131,7 +131,7 @@ def certify_together(
     points = [float(e) for e in eps] if isinstance(eps, Sequence) else [float(eps)]
     settings = _checked(_Settings(n, m, delta, alpha1, alpha2), noise, points)
     wrapped = Model(model, None)
-    wrapped.check_mode()
+    wrapped.begin()
     x = wrapped.place(noise.check_input(x, None))
     address = Address(root_seed(seed), fingerprint(x))
     parties = [Party(metric, Medoid(candidates=1)) for metric in metrics]

@@ -103,12 +103,6 @@ class Batching:
     size: int
     channels_last: bool = False
 
-    def layout(self, batch: Any) -> Any:
-        """The batch in the memory layout that suits the model."""
-        if self.channels_last and isinstance(batch, torch.Tensor) and batch.dim() == 4:
-            return batch.contiguous(memory_format=torch.channels_last)
-        return batch
-
 
 def draw(
     model: Model,
@@ -122,4 +116,4 @@ def draw(
     """The model's outputs for noisy copies number span[0] to span[1] of a phase."""
     for start in range(span[0], span[1], batching.size):
         stop = min(start + batching.size, span[1])
-        yield model(batching.layout(noisy(noise, x, address, phase, start, stop)))
+        yield model(noisy(noise, x, address, phase, start, stop), batching.channels_last)

@@ -14,7 +14,8 @@ from centersmooth.errors import FormatError, expected
 
 _DROPPED_BITS = 13  # a float32 has 23 mantissa bits, 10 are kept
 _OCTAVE = 1 << 10
-_INFINITY = 0x7F800000 >> _DROPPED_BITS
+_INFINITE_BITS = 0x7F800000
+_INFINITY = _INFINITE_BITS >> _DROPPED_BITS
 
 Keys = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -27,12 +28,12 @@ def keys_of(distances: NDArray[Any]) -> Keys:
     bit before dropping the rest rounds up, and infinity stays where it is.
     """
     with np.errstate(over="ignore"):
-        narrow = distances.astype(np.float32)
+        narrow = distances.astype(np.float32) + np.float32(0)  # -0.0 is zero
     bits = narrow.view(np.int32) + (narrow < distances)
-    keys = (bits + ((1 << _DROPPED_BITS) - 1)) >> _DROPPED_BITS
-    if keys.size and (int(keys.min()) < 0 or int(keys.max()) > _INFINITY):
+    if bits.size and (int(bits.min()) < 0 or int(bits.max()) > _INFINITE_BITS):
         raise ValueError("distances must be nonnegative and not NaN")
-    return keys.astype(np.int32, copy=False)
+    keys: Keys = (bits + ((1 << _DROPPED_BITS) - 1)) >> _DROPPED_BITS
+    return keys
 
 
 def values_of(keys: NDArray[Any]) -> NDArray[np.float64]:

@@ -157,7 +157,7 @@ class Smoother:
 
     def _source(self, x: Any, seed: int | None) -> tuple[Source, Tuning]:
         """The input checked, on the model's device, with its address and batching."""
-        self.model.check_mode()
+        self.model.begin()
         x = self.model.place(self.noise.check_input(x, self.input_range))
         warn_about_units(x, self.input_range)
         root = root_seed(seed if seed is not None else self.seed)

@@ -116,9 +116,10 @@ class Theorem(ABC):
 
 # -------------------------------------------------------------------------------- A and B
 
-# Shares of the failure probability in Theorem B; the rest goes to R and the count around w.
-# A pure choice: any shares are valid, these are best at the default sizes (scripts/shares.py).
-_BALLS, _OUTER, _COUNT, _CANDIDATE = 0.06, 0.06, 0.04, 0.04
+# Shares of the failure probability in Theorem B: delta_1, delta_2, b and c; the rest goes to R
+# and the count around w. Fixed beforehand, so any would be valid; t's rank among 100 outer
+# points is the coarsest step, so its two shares are large.
+_BALLS, _OUTER, _COUNT, _CANDIDATE = 0.1, 0.25, 0.1, 0.25
 
 
 class MedoidTheorem(Theorem):
@@ -236,7 +237,7 @@ def _outer_ranks(
 
 # -------------------------------------------------------------------------------------- C
 
-_LEVELS = (0.8, 0.775, 0.75, 0.725, 0.7, 0.65, 0.6, 0.55)
+_LEVELS = (0.775, 0.75, 0.725, 0.7, 0.675, 0.65, 0.6, 0.55)
 
 
 @dataclass(frozen=True)
@@ -320,9 +321,9 @@ def _needed(n: int, p: float) -> int:
 
 @lru_cache(maxsize=256)
 def _levels(noise: Noise, sizes: Sizes, level: Confidence) -> tuple[Level, ...]:
-    """Where p steps down: as soon as fewer than a dozen distances would be left above R."""
+    """Where p steps down: when only two or three distances would be left above R."""
     alpha = level.total / 2
-    spare = 2.0 - 2.0 * math.log(alpha)
+    spare = -1.2 * math.log(alpha)
     kept: list[Level] = []
     for p in _LEVELS:
         k = _needed(sizes.n, p)

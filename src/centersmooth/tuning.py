@@ -37,7 +37,8 @@ def tune(model: Model, noise: Noise, x: Any, address: Address) -> Tuning:
             break
         size *= 2
     size = trials.best[0]
-    if isinstance(x, torch.Tensor) and x.dim() == 3 and trials.affordable(size):
+    images = isinstance(x, torch.Tensor) and x.dim() == 3
+    if images and model.takes_channels_last and trials.affordable(size):
         trials.run(size, channels_last=True)
     size, channels_last, _ = trials.best
     return Tuning(Batching(size, channels_last), trials.probes, tuple(trials.rates))
@@ -73,11 +74,10 @@ class _Trials:
     def run(self, size: int, *, channels_last: bool) -> float:
         """Passes per second at this batch size, after one pass to warm up."""
         batch = noisy(self._noise, self._x, self._address, PROBES, 0, size)
-        batch = Batching(size, channels_last).layout(batch)
-        self._model(batch)
+        self._model(batch, channels_last)
         _finish(batch)
         started = time.perf_counter()
-        self._model(batch)
+        self._model(batch, channels_last)
         _finish(batch)
         self.probes += 2 * size
         rate = size / max(time.perf_counter() - started, 1e-9)

@@ -13,7 +13,7 @@ from centersmooth.planning import remedy
 if TYPE_CHECKING:
     from centersmooth.certificates import Certificate
 
-_WIDTH = 88
+_WIDTH = 79
 
 
 def percent(probability: float) -> str:

@@ -20,15 +20,32 @@ class Model:
             raise ArgumentError(expected("a callable model", type(function).__name__, fix))
         self.function = function
         self.device = torch.device(device) if device is not None else _device_of(function)
+        self._weights: dict[str, torch.Tensor] | None = None
 
-    def __call__(self, batch: Any) -> Outputs:
-        """The outputs for a batch, one per row."""
+    def __call__(self, batch: Any, channels_last: bool = False) -> Outputs:
+        """The outputs for a batch, one per row; images may come with channels last in memory."""
         try:
             with torch.no_grad():
-                outputs = self.function(batch)
+                outputs = self._channels_last(batch) if channels_last else self.function(batch)
         except Exception as error:
             raise ModelError(_failure(batch, error)) from error
         return _checked(outputs, len(batch))
+
+    @property
+    def takes_channels_last(self) -> bool:
+        """Whether the weights can be laid out with channels last."""
+        module = self.function
+        if not isinstance(module, torch.nn.Module) or isinstance(module, torch.jit.ScriptModule):
+            return False
+        return any(weight.dim() == 4 for weight in module.parameters())
+
+    def _channels_last(self, batch: torch.Tensor) -> Any:
+        """The module on a copy of its weights laid out anew: the caller's own stay untouched."""
+        assert isinstance(self.function, torch.nn.Module), "see takes_channels_last"
+        if self._weights is None:
+            named = (*self.function.named_parameters(), *self.function.named_buffers())
+            self._weights = {name: _laid_out(weight.detach()) for name, weight in named}
+        return torch.func.functional_call(self.function, self._weights, (_laid_out(batch),))
 
     def place(self, x: Any) -> Any:
         """The input on the model's device."""
@@ -36,8 +53,10 @@ class Model:
             return x.to(self.device)
         return x
 
-    def check_mode(self) -> None:
-        """Refuse a module in training mode: BatchNorm would mix the samples of a batch."""
+    def begin(self) -> None:
+        """Before each run: refuse training mode, in which BatchNorm mixes the samples of a batch,
+        and forget laid-out weights, for the caller may have trained since."""
+        self._weights = None
         if not isinstance(self.function, torch.nn.Module):
             return
         training = [name or "the model" for name, m in self.function.named_modules() if m.training]
@@ -54,6 +73,10 @@ def one_at_a_time(function: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
         return [function(x) for x in batch]
 
     return model
+
+
+def _laid_out(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous(memory_format=torch.channels_last) if tensor.dim() == 4 else tensor
 
 
 def _device_of(function: Any) -> torch.device | None:

@@ -30,9 +30,21 @@ class Noise(ABC):
     def mass_left(self, p: Any, eps: float, fold: int = 1) -> Any:
         """psi: the least mass that a set of mass p can have after any move of size eps."""
 
-    @abstractmethod
     def mass_needed(self, p: float, eps: float, fold: int = 1) -> float | None:
-        """The least q <= 1 with ``mass_left(q, eps) >= p``; None if there is none."""
+        """The least q <= 1 with ``mass_left(q, eps) >= p``; None if there is none.
+
+        By bisection on `mass_left` itself, rounded up: whatever it rounds, the q suffices.
+        """
+        low, high = 0.0, 1.0
+        if not self.mass_left(high, eps, fold) >= p:
+            return None
+        for _ in range(64):
+            middle = (low + high) / 2
+            if self.mass_left(middle, eps, fold) >= p:
+                high = middle
+            else:
+                low = middle
+        return high
 
     @abstractmethod
     def check_input(self, x: Any, input_range: tuple[float, float] | None) -> Any:
