@@ -172,7 +172,7 @@ class GeometricMedian(Center):
             raise ArgumentError(expected(what, metric.name, fix))
 
     def gather(self, metric: Metric, samples: int) -> Gathering:
-        return _MedianGathering(self, metric)
+        return _MedianGathering(self, metric, samples)
 
     def measure(self, metric: Metric, a: Block, b: Block) -> torch.Tensor:
         lengths = kernels.l2(a.rows, b.rows)
@@ -185,28 +185,40 @@ class GeometricMedian(Center):
         return p / math.sqrt(p * p - rest * rest) if rest < p else math.inf
 
 
+_LIKE = 64  # the first valid outputs show what an answer looks like, however they are batched
+
+
 class _MedianGathering(Gathering):
-    def __init__(self, center: GeometricMedian, metric: Metric) -> None:
+    def __init__(self, center: GeometricMedian, metric: Metric, samples: int) -> None:
         self._center, self._metric = center, metric
-        self._blocks: list[Block] = []
-        self._like: Outputs | None = None
+        self._rows: torch.Tensor | None = None
+        self._valid = torch.zeros(samples, dtype=torch.bool)
+        self._filled = 0
+        self._like: list[Any] = []
 
     def add_candidates(self, outputs: Outputs) -> None:
         """The median needs none."""
 
     def add_samples(self, block: Block, outputs: Outputs) -> None:
-        if self._like is None:
-            self._like = outputs
-        self._blocks.append(block)
+        """Filled into one tensor: thousands of large outputs are held once, not twice."""
+        if len(self._like) < _LIKE:
+            valid = block.valid.nonzero()[: _LIKE - len(self._like), 0].tolist()
+            self._like.extend(pick(outputs, valid))
+        if self._rows is None:
+            self._rows = block.rows.new_empty((len(self._valid), *block.rows.shape[1:]))
+        place = slice(self._filled, self._filled + len(block))
+        self._rows[place], self._valid[place] = block.rows, block.valid
+        self._filled += len(block)
 
     def answer(self) -> Answer:
-        block = Block.join(self._blocks)
-        valid = block.rows[block.valid.to(block.rows.device)]
-        if self._like is None or not len(valid):
+        if self._rows is None or not bool(self._valid.any()):
             fix = "The model failed on every noisy input: lower sigma or repair the model."
             raise CenterError(expected("one valid output at least", "none", fix))
         hilbert = self._metric.hilbert
         assert hilbert is not None, "checked when the smoother was built"
+        block, valid = Block(self._rows, self._valid), self._rows
+        if not bool(self._valid.all()):
+            valid = self._rows[self._valid.to(self._rows.device)]
         # Outputs that failed pull nowhere; the theorem already grants them the worst pull.
         point = geometric_median(valid, self._center.tolerance * len(block))
         value = _decode(hilbert, point, valid, self._like, self._center.tolerance * len(block))

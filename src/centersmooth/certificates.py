@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ class Certificate:
         Proved in the split form (half of alpha for the certificate, half for each query), or
         on the declared grid; 0 if there is none.
         """
-        if not (isinstance(tau, (int, float)) and tau >= 0):
+        if not (isinstance(tau, Real) and tau >= 0):
             fix = "tau is a distance between outputs."
             raise ArgumentError(expected("tau >= 0", repr(tau), fix))
         if tau >= self.metric.diameter:
@@ -127,9 +128,9 @@ class Certificate:
 
     def _point(self, eps: float) -> float:
         """eps checked, and rounded up to the grid if one was declared."""
-        if not (isinstance(eps, (int, float)) and 0 <= eps < math.inf):
+        if not (isinstance(eps, Real) and 0 <= eps < math.inf):
             fix = "eps is the size of the attack, in the units of the input."
-            raise ArgumentError(expected("a finite eps >= 0", repr(eps), fix))
+            raise ArgumentError(expected("one finite eps >= 0", repr(eps), fix))
         most = self.provenance.largest_move
         if most is not None and eps > most:
             fix = "Give eps in the units of the input: the declared range allows no larger move."
@@ -239,12 +240,21 @@ class Certificate:
             )._checked()
         except FormatError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             got = f"{type(error).__name__}: {error}"
             raise FormatError(expected("a certificate", got, "The file is damaged.")) from error
 
     def _checked(self) -> Certificate:
         """A file whose parts contradict each other could claim a bound nobody proved."""
+        if self.grid and not (list(self.grid) == sorted(set(self.grid)) and self.grid[0] > 0):
+            raise FormatError(expected("a rising grid", str(self.grid), "The file is damaged."))
         rows = 1 + self.has_target + self.center.outer_points
         if self.ranked.rows != rows or self.ranked.total != self.sizes.m:
             got = f"{self.ranked.rows} rows of {self.ranked.total}"

@@ -16,6 +16,7 @@ from centersmooth.errors import OutputError, expected
 _UNIT_32 = 2.0**-24
 _UNIT_64 = 2.0**-53
 _CHUNK = 256
+_SLAB = 2**22  # numbers handled in float64 at once
 _TILE = 4
 
 
@@ -40,11 +41,11 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     of nearly equal rows.
     """
     check_widths(a, b)
-    a, b = _wide(a), _wide(b)
     dim = a.shape[1]
     if min(len(a), len(b)) <= 3:
         squared = _squares_directly(a, b)
         return squared.sqrt_().mul_(1.0 + (dim + 4) * _UNIT_64)
+    a, b = _wide(a), _wide(b)
     center = a.mean(dim=0)
     near_a, near_b = a - center, b - center
     norms_a, norms_b = near_a.square().sum(1), near_b.square().sum(1)
@@ -70,15 +71,20 @@ def _repair_near_pairs(
 ) -> None:
     """Recompute what cancellation spoilt: pairs much closer than they are to the origin."""
     up = (1.0 + (a.shape[1] + 4) * _UNIT_64) ** 2
-    for part in torch.split(pairs, max(1, 2**22 // max(1, a.shape[1]))):
+    for part in torch.split(pairs, max(1, _SLAB // max(1, a.shape[1]))):
         i, j = part[:, 0], part[:, 1]
         squared[i, j] = (a[i] - b[j]).square().sum(1) * up
 
 
 def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     few, many, flip = (a, b, False) if len(a) <= len(b) else (b, a, True)
-    rows = [(many - row).square_().sum(1) for row in few]
-    squared = torch.stack(rows) if rows else many.new_zeros((0, len(many)))
+    if few.device.type == "cpu" and many.device.type == "cpu":
+        squared = torch.from_numpy(_squares_cpu(_rows(few), _rows(many)))
+        return squared.T if flip else squared
+    few = _wide(few)
+    parts = torch.split(many, max(1, _SLAB // max(1, many.shape[1])))
+    rows = [torch.cat([(_wide(part) - row).square_().sum(1) for part in parts]) for row in few]
+    squared = torch.stack(rows) if rows else few.new_zeros((0, len(many)))
     return squared.T if flip else squared
 
 
@@ -119,6 +125,25 @@ def _four_sums(row, b0, b1, b2, b3):  # type: ignore[no-untyped-def]  # pragma: 
             s3 += abs(r[x] - c3[x])
         t0, t1, t2, t3 = t0 + s0, t1 + s1, t2 + s2, t3 + s3
     return t0, t1, t2, t3
+
+
+@numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)
+def _square(row, other):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    total = 0.0
+    for x in range(row.size):
+        difference = np.float64(row[x]) - np.float64(other[x])
+        total += difference * difference
+    return total
+
+
+@numba.njit(parallel=True, cache=True, nogil=True)
+def _squares_cpu(few, many):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Squared distances of a few rows to many, widened to float64 on the way."""
+    out = np.empty((few.shape[0], many.shape[0]), dtype=np.float64)
+    for j in numba.prange(many.shape[0]):
+        for i in range(few.shape[0]):
+            out[i, j] = _square(few[i], many[j])
+    return out
 
 
 @numba.njit(parallel=True, cache=True, nogil=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -47,10 +48,12 @@ def join(parts: Sequence[Outputs]) -> Outputs:
 
 def encode(output: Any) -> Any:
     """One output as JSON: tensors compressed, containers element by element."""
+    if isinstance(output, float) and not math.isfinite(output):
+        return {"float": str(output)}
     if output is None or isinstance(output, (bool, int, float, str)):
         return output
     if isinstance(output, np.generic):
-        return output.item()
+        return encode(output.item())
     if isinstance(output, (torch.Tensor, np.ndarray)):
         return _encode_tensor(torch.as_tensor(output).detach().cpu())
     if isinstance(output, dict):
@@ -70,21 +73,36 @@ def decode(data: Any) -> Any:
         return data
     if isinstance(data, dict) and "tensor" in data:
         return _decode_tensor(data)
-    if isinstance(data, dict) and len(data) == 1:
-        ((kind, items),) = data.items()
-        if kind == "dict" and isinstance(items, list) and all(len(pair) == 2 for pair in items):
-            return {decode(key): decode(value) for key, value in items}
-        builder = {"list": list, "tuple": tuple, "set": frozenset}.get(kind)
-        if builder is not None and isinstance(items, list):
-            return builder(decode(item) for item in items)
+    if isinstance(data, dict) and data.get("float") in ("inf", "-inf", "nan"):
+        return float(data["float"])
+    try:
+        if isinstance(data, dict) and len(data) == 1:
+            return _decode_container(*next(iter(data.items())))
+        got = type(data).__name__
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, FormatError):
+            raise
+        got = str(error)
     fix = "The file is damaged or comes from a metric with its own format: pass metric=."
-    raise FormatError(expected("an encoded output", type(data).__name__, fix))
+    raise FormatError(expected("an encoded output", got, fix))
+
+
+def _decode_container(kind: str, items: Any) -> Any:
+    if not isinstance(items, list):
+        raise TypeError(f"{type(items).__name__} in place of a list of items")
+    if kind == "dict":
+        return {decode(key): decode(value) for key, value in items}
+    builder = {"list": list, "tuple": tuple, "set": frozenset}[kind]
+    return builder(decode(item) for item in items)
 
 
 def _encode_tensor(tensor: torch.Tensor) -> dict[str, Any]:
     name = str(tensor.dtype).removeprefix("torch.")
-    if name not in _DTYPES:  # bfloat16 and the like: exact in float32
-        tensor, name = tensor.float(), "float32"
+    if name not in _DTYPES:
+        if not tensor.is_floating_point():
+            fix = "Give the metric its own `to_json` and `from_json`."
+            raise FormatError(expected("a tensor that JSON can hold", tensor.dtype, fix))
+        tensor, name = tensor.float(), "float32"  # bfloat16 and the like: exact in float32
     raw = zlib.compress(tensor.contiguous().numpy().tobytes(), 6)
     return {"tensor": base64.b64encode(raw).decode(), "dtype": name, "shape": list(tensor.shape)}
 
@@ -98,11 +116,11 @@ def _decode_tensor(data: dict[str, Any]) -> torch.Tensor:
             raise ValueError(f"shape {shape}")
         decoder = zlib.decompressobj()
         raw = decoder.decompress(base64.b64decode(data["tensor"], validate=True), size + 1)
-        if len(raw) != size:
+        if len(raw) != size or not decoder.eof:
             raise ValueError(f"{len(raw)} bytes for shape {shape}")
         if not raw:
             return torch.empty(shape, dtype=dtype)
         return torch.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
-    except (KeyError, TypeError, ValueError, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, zlib.error) as error:
         what = "an encoded tensor"
         raise FormatError(expected(what, str(error), "The file is damaged.")) from error

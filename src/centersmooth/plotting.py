@@ -27,7 +27,7 @@ def plot_certificate(
     ax.plot(points, certificate.curve(points), style, label="answer moves at most")
     if certificate.has_target:
         errors = [certificate.error(e) for e in points]
-        ax.plot(points, errors, style + "-", ls="--", label="error against target")
+        ax.plot(points, errors, style.replace("-", "") + "--", label="error against target")
         ax.legend(frameon=False)
     if math.isfinite(certificate.metric.diameter):
         ax.axhline(certificate.metric.diameter, color="0.7", lw=0.8)

@@ -92,13 +92,19 @@ def _invalid(block: Block, phase: str, start: int) -> str:
 
 
 def prepare(
-    model: Model, noise: Noise, x: Any, address: Address, party: Party, batch_size: int | None
+    model: Model,
+    noise: Noise,
+    x: Any,
+    address: Address,
+    party: Party,
+    batch_size: int | Batching | None,
 ) -> Tuning:
     """Check the model's contract on a dozen noisy inputs and tune the batching if it is free."""
     copies = noisy(noise, x, address, PROBES, 0, 12)
     probes = check_contract(model, copies, party.metric.collate, party.measure)
     if batch_size is not None:
-        return Tuning(Batching(batch_size), probes)
+        fixed = batch_size if isinstance(batch_size, Batching) else Batching(batch_size)
+        return Tuning(fixed, probes)
     found = tune(model, noise, x, address)
     return Tuning(found.batching, found.probes + probes, found.rates)
 
@@ -120,7 +126,7 @@ def check_target(source: Source, party: Party, target: Any) -> Block:
     block = party.metric.collate(party.metric.single(target))
     sample = source.model(noisy(*_first_copy(source)))
     try:
-        valid = bool(block.valid.all())
+        valid = bool(block.valid.all()) and not _axes_swapped(target, pick(sample, [0])[0])
         party.measure(block, party.metric.collate(sample))
     except (RuntimeError, ValueError, IndexError):
         valid = False
@@ -129,6 +135,14 @@ def check_target(source: Source, party: Party, target: Any) -> Block:
         fix = "The target is what the model should answer: same shape, no batch axis."
         raise OutputError(expected(f"a target like the model's output, {want}", got, fix))
     return block
+
+
+def _axes_swapped(target: Any, output: Any) -> bool:
+    """As many numbers in another order: (H, W, C) for (C, H, W) would be compared unseen."""
+    one, other = (
+        [size for size in getattr(thing, "shape", ()) if size != 1] for thing in (target, output)
+    )
+    return one != other and math.prod(one) == math.prod(other)
 
 
 def _first_copy(source: Source) -> tuple[Noise, Any, Address, str, int, int]:
@@ -181,7 +195,8 @@ class Counting:
         targets: Sequence[Block | None],
         resume: Unfinished | None,
     ) -> None:
-        self._source, self._parties, self._answers = source, parties, tuple(answers)
+        self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
+        self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
         self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
         self.done = 0
@@ -210,8 +225,16 @@ class Counting:
 
     def unfinished(self) -> Unfinished:
         """What `run` can be resumed from."""
-        address = self._source.address
-        return Unfinished(address.root, address.x, self._answers, self.sketches, self.done)
+        return Unfinished(
+            seed=self._source.address.root,
+            x=self._source.address.x,
+            noise=self._source.noise,
+            parties=self._parties,
+            targets=self._targets,
+            answers=self._answers,
+            sketches=self.sketches,
+            done=self.done,
+        )
 
 
 def _rows(answer: Answer, target: Block | None) -> Block:

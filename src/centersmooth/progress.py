@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from centersmooth.centers import Answer
+    from centersmooth.metrics import Block
+    from centersmooth.noise import Noise
+    from centersmooth.procedure import Party
     from centersmooth.sketch import Sketch
 
 ProgressOption: TypeAlias = bool | Callable[[int, int], None] | None
@@ -25,6 +28,9 @@ class Unfinished:
 
     seed: int
     x: bytes
+    noise: Noise
+    parties: tuple[Party, ...]
+    targets: tuple[Block | None, ...]
     answers: tuple[Answer, ...]
     sketches: tuple[Sketch, ...]
     done: int

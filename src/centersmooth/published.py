@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from centersmooth.centers import Answer, Medoid
@@ -23,7 +24,14 @@ from centersmooth.noise import Noise
 from centersmooth.outputs import Outputs, join, pick
 from centersmooth.procedure import Counting, Party, Source, prepare
 from centersmooth.progress import Advance, ProgressOption, progress_bar
-from centersmooth.sampling import CANDIDATES, SAMPLES, Address, fingerprint, root_seed
+from centersmooth.sampling import (
+    CANDIDATES,
+    SAMPLES,
+    Address,
+    Batching,
+    fingerprint,
+    root_seed,
+)
 from centersmooth.sketch import Ranked
 
 BETA = 2.0
@@ -98,7 +106,7 @@ def certify(
     alpha2: float = 0.005,
     hd: bool = False,
     seed: int | None = None,
-    batch_size: int | None = None,
+    batch_size: int | Batching | None = None,
     progress: ProgressOption = None,
 ) -> PublishedCertificate | list[PublishedCertificate]:
     """Algorithm 2 (Certify) on top of Algorithm 1 (Smooth), or 3 (Smooth-HD) with ``hd=True``.
@@ -108,7 +116,7 @@ def certify(
     found = certify_together(
         model, x, noise, [metric], eps, n, m, delta, alpha1, alpha2, hd, seed, batch_size, progress
     )[0]
-    return found if isinstance(eps, Sequence) else found[0]
+    return found if np.ndim(eps) else found[0]
 
 
 def certify_together(
@@ -124,11 +132,11 @@ def certify_together(
     alpha2: float = 0.005,
     hd: bool = False,
     seed: int | None = None,
-    batch_size: int | None = None,
+    batch_size: int | Batching | None = None,
     progress: ProgressOption = None,
 ) -> list[list[PublishedCertificate]]:
     """The same for several metrics on the same draws: one list per metric, one entry per eps."""
-    points = [float(e) for e in eps] if isinstance(eps, Sequence) else [float(eps)]
+    points = [float(e) for e in np.atleast_1d(eps)]
     settings = _checked(_Settings(n, m, delta, alpha1, alpha2), noise, points)
     wrapped = Model(model, None)
     wrapped.begin()
@@ -253,15 +261,30 @@ def _delta(
     return [max(delta1, 0.5 - (count / settings.n - delta1)) for count in inside]
 
 
+def check_budget(
+    noise: Noise,
+    eps: Sequence[float],
+    n: int = 10_000,
+    m: int = 1_000_000,
+    delta: float = 0.05,
+    alpha1: float = 0.005,
+    alpha2: float = 0.005,
+) -> None:
+    """Refuse options with which `certify` could only abstain or give no bound."""
+    _checked(_Settings(n, m, delta, alpha1, alpha2), noise, [float(e) for e in eps])
+
+
 def _checked(settings: _Settings, noise: Noise, points: Sequence[float]) -> _Settings:
     check_level(settings.alpha1, "alpha1")
     check_level(settings.alpha2, "alpha2")
     if not 0 < settings.delta <= 0.5:
         fix = "The paper uses 0.05."
         raise ArgumentError(expected("0 < delta <= 1/2", settings.delta, fix))
-    if settings.n < 1 or settings.m < 1 or not points or min(points) < 0:
+    whole = all(isinstance(count, int) and count >= 1 for count in (settings.n, settings.m))
+    if not whole or not points or not all(0 <= eps < math.inf for eps in points):
         got = f"n={settings.n}, m={settings.m}, eps={list(points)}"
-        raise ArgumentError(expected("n, m >= 1 and eps >= 0", got, "The paper has 10^4 and 10^6."))
+        what = "whole numbers n, m >= 1 and finite eps >= 0"
+        raise ArgumentError(expected(what, got, "The paper has 10_000 and 1_000_000."))
     if settings.delta1 > settings.delta:
         least = math.ceil(math.log(2 / settings.alpha1) / (2 * settings.delta**2))
         fix = f"With fewer than {least:,} samples the procedure always abstains."
@@ -283,4 +306,4 @@ def _too_few(settings: _Settings, noise: Noise, eps: float) -> str:
     return expected(what, f"{settings.m:,}", f"The procedure needs m >= {least:,} there.")
 
 
-__all__ = ["PublishedCertificate", "certify", "certify_together"]
+__all__ = ["PublishedCertificate", "certify", "certify_together", "check_budget"]

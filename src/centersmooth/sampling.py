@@ -103,6 +103,11 @@ class Batching:
     size: int
     channels_last: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
+            fix = "Leave batch_size out to have it measured."
+            raise ArgumentError(expected("a batch size >= 1", repr(self.size), fix))
+
 
 def draw(
     model: Model,

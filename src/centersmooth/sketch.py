@@ -16,6 +16,7 @@ _DROPPED_BITS = 13  # a float32 has 23 mantissa bits, 10 are kept
 _OCTAVE = 1 << 10
 _INFINITE_BITS = 0x7F800000
 _INFINITY = _INFINITE_BITS >> _DROPPED_BITS
+_LARGEST = 2**30  # bytes of one sketch, unpacked
 
 Keys = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -57,6 +58,8 @@ class Sketch:
 
     def add(self, distances: NDArray[Any]) -> None:
         """Count a (rows, samples) block of distances."""
+        if len(distances) != self.rows:
+            raise ValueError(f"expected distances from {self.rows} rows, got {len(distances)}")
         keys = keys_of(np.ascontiguousarray(distances))
         positive = keys[keys > 0]
         if positive.size:
@@ -86,6 +89,36 @@ class Sketch:
         counts = np.zeros((self.rows, last - first), dtype=np.int64)
         counts[:, self._first - first : self._first - first + width] = self._counts
         self._first, self._counts = first, counts
+
+    def to_bytes(self) -> bytes:
+        """The counts themselves, so that parts kept on disk still merge exactly."""
+        head = np.array([self.rows, self.total, self._first, self._counts.shape[1]])
+        parts = (head, self._zeros, self._counts)
+        return zlib.compress(b"".join(part.astype("<i8").tobytes() for part in parts), 1)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Sketch:
+        """Read what `to_bytes` wrote; anything else is refused."""
+        try:
+            decoder = zlib.decompressobj()
+            raw = decoder.decompress(data, _LARGEST)
+            if not decoder.eof:
+                raise ValueError("an incomplete or endless stream")
+            numbers = np.frombuffer(raw, dtype="<i8").astype(np.int64)
+            rows, total, first, width = (int(n) for n in numbers[:4])
+            in_place = first >= 0 and first % _OCTAVE == 0 and first + width <= _INFINITY + _OCTAVE
+            if not (0 < rows <= 2**20 and width >= 0 and width % _OCTAVE == 0 and in_place):
+                raise ValueError("size out of range")
+            zeros, counts = numbers[4 : 4 + rows], numbers[4 + rows :].reshape(rows, width)
+            small = 0 <= total <= 2**40 and numbers.min() >= 0 and counts.max(initial=0) <= total
+            if not (small and bool((zeros + counts.sum(axis=1) == total).all())):
+                raise ValueError("counts that contradict their total")
+        except (ValueError, TypeError, zlib.error) as error:
+            what = "the counted distances of a part"
+            raise FormatError(expected(what, str(error), "The file is damaged.")) from error
+        sketch = cls(rows)
+        sketch.total, sketch._first, sketch._counts, sketch._zeros = total, first, counts, zeros
+        return sketch
 
     def ranked(self) -> Ranked:
         """The order statistics of every row, ready to be asked."""
@@ -159,7 +192,7 @@ class Ranked:
         """Read what `to_json` wrote; anything else is refused."""
         try:
             rows, columns = int(data["rows"]), int(data["columns"])
-            if not (0 < rows <= 2**20 and 0 < columns <= _INFINITY + 1 and rows * columns <= 2**28):
+            if not (0 < rows <= 2**20 and 0 < columns <= _INFINITY + 1 and rows * columns <= 2**26):
                 raise ValueError("size out of range")
             keys = np.cumsum(_unpack(data["keys"], columns))
             counts = _unpack(data["counts"], rows * columns).reshape(rows, columns)
@@ -168,7 +201,7 @@ class Ranked:
             totals = counts.sum(axis=1)
             if totals.min() != totals.max() or totals[0] < 1:
                 raise ValueError("rows of unequal totals")
-        except (KeyError, TypeError, ValueError, zlib.error) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, zlib.error) as error:
             what = "the counted distances of a certificate"
             raise FormatError(expected(what, str(error), "The file is damaged.")) from error
         return cls(keys.astype(np.int32), counts)
@@ -188,7 +221,7 @@ def _unpack(text: Any, count: int) -> Counts:
     raw = decoder.decompress(base64.b85decode(str(text)), 9 * count)
     small = np.frombuffer(raw[:count], dtype=np.uint8).astype(np.int64)
     large = np.frombuffer(raw[count:], dtype="<u8")
-    if len(small) != count or len(large) != int((small == 255).sum()) or decoder.unconsumed_tail:
+    if len(small) != count or len(large) != int((small == 255).sum()) or not decoder.eof:
         raise ValueError("wrong number of values")
     if large.size and int(large.max()) > 2**62:
         raise ValueError("count out of range")

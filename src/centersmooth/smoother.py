@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Block, Metric
 from centersmooth.models import Model
 from centersmooth.noise import Noise
-from centersmooth.planning import check_budget
+from centersmooth.planning import check_budget, theorem_of
 from centersmooth.procedure import (
     Counting,
     Party,
@@ -28,9 +29,9 @@ from centersmooth.procedure import (
     warn_about_units,
 )
 from centersmooth.progress import ProgressOption, Unfinished, progress_bar
-from centersmooth.sampling import Address, fingerprint, root_seed
+from centersmooth.sampling import Address, Batching, fingerprint, root_seed
 from centersmooth.sketch import Sketch
-from centersmooth.theorems import Sizes, theorem_for
+from centersmooth.theorems import Sizes
 from centersmooth.tuning import Tuning
 
 
@@ -56,7 +57,8 @@ class Smoother:
     answer_samples: outputs that choose an answer (9,999 is thorough).
     input_range: the least and largest value an input can have; refuses mistaken units.
     on_invalid: "raise" on NaN outputs, or "far" to count them as farthest from all others.
-    batch_size: noisy inputs per forward pass; measured on the model when None.
+    batch_size: noisy inputs per forward pass (or a `Batching`, which fixes their memory layout
+        too); measured on the model when None.
     device: where the input is moved to; the model's own device when None.
     seed: fixes all noise, to reproduce a run. Whoever knows it is outside the guarantee.
     progress: None shows a bar on a terminal; True, False, or a function of (done, total).
@@ -71,7 +73,7 @@ class Smoother:
         answer_samples: int = 999,
         input_range: tuple[float, float] | None = None,
         on_invalid: str = "raise",
-        batch_size: int | None = None,
+        batch_size: int | Batching | None = None,
         device: str | torch.device | None = None,
         seed: int | None = None,
         progress: ProgressOption = None,
@@ -80,7 +82,7 @@ class Smoother:
         self.center = center if center is not None else default_center(metric)
         self.center.check(metric)
         check_count(answer_samples, "answer_samples", 10)
-        if batch_size is not None:
+        if batch_size is not None and not isinstance(batch_size, Batching):
             check_count(batch_size, "batch_size", 1)
         check_on_invalid(on_invalid)
         self.model = Model(model, device)
@@ -190,17 +192,20 @@ def certify_together(
     check_count(samples, "samples", 1)
     level, points = confidence(alpha), _checked_grid(grid)
     targets = [None] * len(smoothers) if targets is None else list(targets)
-    if points:
-        for smoother in smoothers:
-            check_budget(smoother, points[-1], samples, level.over_grid(len(points)))
+    if len(targets) != len(smoothers):
+        fix = "Give one target per smoother, None where there is none."
+        raise ArgumentError(expected(f"{len(smoothers)} targets", len(targets), fix))
+    _check_theorems(smoothers, samples, level, points)
     started = time.perf_counter()
     source, tuning = first._source(x, resume.seed if resume else seed)
-    _check_resume(resume, source, len(smoothers))
+    largest_move = _largest_move(first, source.x, points)
     parties = [smoother._party for smoother in smoothers]
     wanted = [
         None if target is None else check_target(source, party, target)
         for party, target in zip(parties, targets, strict=True)
     ]
+    if resume:
+        _check_resume(resume, source, parties, wanted, samples)
     run = _run(first, source, parties, wanted, samples, resume)
     total = max(p.center.draws for p in parties) + first.answer_samples + samples
     provenance = Provenance(
@@ -211,9 +216,7 @@ def certify_together(
         channels_last=tuning.batching.channels_last,
         input_sha256=source.address.x.hex(),
         input_range=first.input_range,
-        largest_move=first.noise.largest_move(source.x, first.input_range)
-        if first.input_range
-        else None,
+        largest_move=largest_move,
         seconds=time.perf_counter() - started,
     )
     return [
@@ -265,16 +268,13 @@ def _certificate(
     provenance: Provenance,
     target: Block | None,
 ) -> Certificate:
-    sizes = Sizes(smoother.answer_samples, samples)
-    own = level.over_grid(len(grid)) if grid else level
-    theorem_for(smoother.center, smoother.noise, smoother.metric, sizes, own)
     return Certificate(
         value=answer.value,
         spread=smoother._spread(answer),
         noise=smoother.noise,
         metric=smoother.metric,
         center=smoother.center,
-        sizes=sizes,
+        sizes=Sizes(smoother.answer_samples, samples),
         level=level,
         grid=grid,
         ranked=sketch.ranked(),
@@ -307,7 +307,7 @@ def _checked_range(input_range: Any) -> tuple[float, float] | None:
         return None
     try:
         low, high = (float(end) for end in input_range)
-        if low < high:
+        if -math.inf < low < high < math.inf:
             return low, high
     except (TypeError, ValueError):
         pass
@@ -318,11 +318,39 @@ def _checked_range(input_range: Any) -> tuple[float, float] | None:
 def _checked_grid(grid: Sequence[float] | None) -> tuple[float, ...] | None:
     if grid is None:
         return None
-    points = tuple(sorted({float(eps) for eps in grid}))
-    if not points or points[0] <= 0:
+    try:
+        points = tuple(sorted({float(eps) for eps in grid}))
+    except (TypeError, ValueError):
+        points = ()
+    if not points or not all(0 < eps < math.inf for eps in points):
         fix = "grid=[0.1, 0.2, 0.3] makes three bounds hold together."
-        raise ArgumentError(expected("a grid of positive eps", repr(grid), fix))
+        raise ArgumentError(expected("a list of positive, finite eps", repr(grid), fix))
     return points
+
+
+def _check_theorems(
+    smoothers: Sequence[Smoother],
+    samples: int,
+    level: Confidence,
+    grid: tuple[float, ...] | None,
+) -> None:
+    """Before anything is sampled: every center has a theorem, and the grid is within reach."""
+    for smoother in smoothers:
+        if grid:
+            check_budget(smoother, grid[-1], samples, level.over_grid(len(grid)))
+        else:
+            theorem_of(smoother, samples, level)
+
+
+def _largest_move(smoother: Smoother, x: Any, grid: tuple[float, ...] | None) -> float | None:
+    """The largest attack that the declared range allows; a grid must not go beyond it."""
+    if smoother.input_range is None:
+        return None
+    most = smoother.noise.largest_move(x, smoother.input_range)
+    if grid and grid[-1] > most:
+        fix = "Give eps in the units of the input: the declared range allows no larger move."
+        raise ArgumentError(expected(f"a grid up to eps = {most:.4g}", f"{grid[-1]:g}", fix))
+    return most
 
 
 def _check_shared(smoothers: Sequence[Smoother]) -> Smoother:
@@ -343,7 +371,28 @@ def _check_shared(smoothers: Sequence[Smoother]) -> Smoother:
     return first
 
 
-def _check_resume(resume: Unfinished | None, source: Source, parties: int) -> None:
-    if resume and (resume.x != source.address.x or len(resume.sketches) != parties):
+def _check_resume(
+    resume: Unfinished,
+    source: Source,
+    parties: Sequence[Party],
+    targets: Sequence[Block | None],
+    samples: int,
+) -> None:
+    """Counts of another run, or more of them than asked for, would give a wrong bound."""
+    same = (resume.x, resume.noise, resume.parties) == (
+        source.address.x,
+        source.noise,
+        tuple(parties),
+    )
+    if not (same and all(map(_same_target, parties, resume.targets, targets))):
         fix = "Resume with the same input, smoother and target as the run that stopped."
         raise ArgumentError(expected("an unfinished run of this input", "another one", fix))
+    if resume.done > samples:
+        fix = "So many are counted already."
+        raise ArgumentError(expected(f"samples >= {resume.done:,} to resume", samples, fix))
+
+
+def _same_target(party: Party, one: Block | None, other: Block | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return bool((party.measure(one, other) == 0).all())

@@ -12,8 +12,10 @@ from centersmooth.errors import FormatError, expected
 
 def describe(thing: Any) -> dict[str, Any]:
     """The class name and the fields; what JSON cannot hold is named only."""
-    fields = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
-    plain = all(_plain(value) for value in fields.values())
+    known = dataclasses.is_dataclass(thing)
+    options = [f.name for f in dataclasses.fields(thing) if f.init] if known else []
+    fields = {name: getattr(thing, name) for name in options}
+    plain = known and all(_plain(value) for value in fields.values())
     values = {name: _write(value) for name, value in fields.items()} if plain else None
     return {"type": type(thing).__name__, "fields": values}
 

@@ -17,8 +17,12 @@ _WIDTH = 79
 
 
 def percent(probability: float) -> str:
-    """99 %, 99.9 %, as short as it can be said."""
-    return f"{100 * probability:.6g} %"
+    """99 %, 99.9 %, as short as it can be said, but never rounded up to certainty."""
+    text = f"{100 * probability:.6g}"
+    for digits in (12, 17):
+        if float(text) >= 100 > 100 * probability:
+            text = f"{100 * probability:.{digits}g}"
+    return f"{text} %"
 
 
 def number(value: float) -> str:
@@ -83,7 +87,7 @@ def typical_eps(certificate: Certificate) -> list[float]:
     most = certificate.provenance.largest_move
     scale = certificate.noise.scale
     values = [scale * h for h in (0.25, 0.5, 1.0, 1.5, 2.0)]
-    return [eps for eps in values if most is None or eps <= most]
+    return [eps for eps in values if most is None or eps <= most] or [float(most or 0.0)]
 
 
 def rows(certificate: Certificate) -> list[tuple[str, ...]]:

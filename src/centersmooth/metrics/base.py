@@ -131,18 +131,32 @@ class Metric(ABC):
         return type(self).__name__
 
 
+def check_diameter(diameter: object) -> None:
+    """Refuse a largest distance that is none: bounds are cut off there."""
+    if not (isinstance(diameter, (int, float)) and diameter > 0):
+        fix = "Leave it out where distances have no limit."
+        raise ArgumentError(expected("diameter > 0", repr(diameter), fix))
+
+
 def as_tensor(outputs: Outputs, metric: Metric) -> torch.Tensor:
     """Outputs that must all be numbers of one shape, as one tensor."""
     if isinstance(outputs, torch.Tensor):
         return outputs.detach()
     try:
-        parts = [torch.as_tensor(output).detach() for output in outputs]
+        parts = [one_tensor(output) for output in outputs]
         return torch.stack(parts) if parts else torch.zeros((0, 1))
     except (RuntimeError, TypeError, ValueError) as error:
         what = f"outputs of one shape for {metric.name}"
         got = ", ".join(sorted({_describe(output) for output in outputs})[:4])
         fix = "Use a metric for outputs of varying size, or pad them inside the model."
         raise OutputError(expected(what, got, fix)) from error
+
+
+def one_tensor(output: Any) -> torch.Tensor:
+    """One output as a tensor; Python's numbers keep their double precision."""
+    if isinstance(output, torch.Tensor):
+        return output.detach()
+    return torch.as_tensor(np.asarray(output))
 
 
 def _describe(output: Any) -> str:
@@ -160,11 +174,12 @@ def flat_rows(outputs: Outputs, metric: Metric) -> tuple[torch.Tensor, torch.Ten
         tensor = tensor.double()
     elif tensor.dtype not in (torch.float32, torch.float64):
         tensor = tensor.float()
-    rows = tensor.reshape(len(tensor), -1)
+    rows = tensor.reshape(len(tensor), math.prod(tensor.shape[1:]))
+    # NaN and infinity survive every sum, so one cheap sum clears the usual block at once.
+    if bool(torch.isfinite(rows.sum())):
+        return rows, torch.ones(len(rows), dtype=torch.bool)
     valid = torch.isfinite(rows).all(dim=1)
-    if not bool(valid.all()):
-        rows = torch.where(valid[:, None], rows, torch.zeros_like(rows))
-    return rows, valid.cpu()
+    return torch.where(valid[:, None], rows, torch.zeros_like(rows)), valid.cpu()
 
 
 def mean_pool(outputs: Outputs, size: int, metric: Metric) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ class BoxJaccard(Metric):
     d(none, none) = 0 and d(none, box) = 1. A box without area equals "no box".
     """
 
-    diameter: float = 1.0
+    diameter: float = field(default=1.0, init=False)
 
     def collate(self, outputs: Outputs) -> Block:
         rows = torch.zeros((len(outputs), 4), dtype=torch.float64)
@@ -58,7 +58,7 @@ def _median_box(boxes: list[torch.Tensor]) -> torch.Tensor:
     present = [box for box in boxes if len(box)]
     if 2 * len(present) <= len(boxes):
         return torch.zeros((0, 4))
-    return torch.cat(present).quantile(0.5, dim=0, keepdim=True)
+    return torch.cat(present).double().quantile(0.5, dim=0, keepdim=True)
 
 
 def _box(output: Any) -> torch.Tensor:

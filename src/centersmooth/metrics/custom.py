@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import torch
 
 from centersmooth.errors import ArgumentError, OutputError, expected
-from centersmooth.metrics.base import Block, Metric
+from centersmooth.metrics.base import Block, Metric, check_diameter
 from centersmooth.outputs import Outputs
+
+_FAILED = object()  # stands for an output that cannot be measured
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Custom(Metric):
     rounding: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        check_diameter(self.diameter)
         if not self.relaxation >= 1:
             fix = "1 is a true metric; 2 fits the square of one."
             raise ArgumentError(expected("relaxation >= 1", self.relaxation, fix))
@@ -41,16 +44,22 @@ class Custom(Metric):
         return self.relaxation
 
     def collate(self, outputs: Outputs) -> Block:
-        rows = list(outputs)
-        return Block(rows, torch.tensor([_finite(output) for output in rows], dtype=torch.bool))
+        valid = [_finite(output) for output in outputs]
+        rows = [o if good else _FAILED for o, good in zip(outputs, valid, strict=True)]
+        return Block(rows, torch.tensor(valid, dtype=torch.bool))
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
-        table = [[float(self.distance(one, other)) for other in b] for one in a]
+        table = [[self._length(one, other) for other in b] for one in a]
         lengths = torch.tensor(table, dtype=torch.float64).reshape(len(a), len(b))
         if bool(torch.isnan(lengths).any()) or bool((lengths < 0).any()):
             fix = "Make `distance` return a number >= 0 for every pair, the empty output included."
             raise OutputError(expected("distances >= 0", "a negative one or NaN", fix))
         return lengths
+
+    def _length(self, one: Any, other: Any) -> float:
+        if one is _FAILED or other is _FAILED:
+            return math.inf
+        return float(self.distance(one, other))
 
     @property
     def name(self) -> str:

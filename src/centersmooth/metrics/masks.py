@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from centersmooth import kernels
 from centersmooth.errors import OutputError, expected
 from centersmooth.metrics.base import Block, Metric, as_tensor, flat_rows
 from centersmooth.outputs import Outputs
@@ -19,7 +20,7 @@ class MaskJaccard(Metric):
     Masks hold 0 and 1 (or False and True). Two empty masks are at distance 0.
     """
 
-    diameter: float = 1.0
+    diameter: float = field(default=1.0, init=False)
 
     def collate(self, outputs: Outputs) -> Block:
         tensor = as_tensor(outputs, self)
@@ -34,6 +35,7 @@ class MaskJaccard(Metric):
         return Block(rows.float(), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
+        kernels.check_widths(a, b)
         # Products of zeros and ones add up exactly in float32 below 2^24 pixels.
         exact = a if a.shape[1] < 2**24 else a.double()
         shared = (exact @ b.to(exact.dtype).T).double()

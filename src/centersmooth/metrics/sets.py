@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class SetJaccard(Metric):
     One output is a set or any collection of hashable items. Two empty sets are at distance 0.
     """
 
-    diameter: float = 1.0
+    diameter: float = field(default=1.0, init=False)
 
     def collate(self, outputs: Outputs) -> Block:
         rows = [_as_set(output) for output in outputs]
@@ -43,10 +43,14 @@ class SetJaccard(Metric):
 def _as_set(output: Any) -> frozenset[Any]:
     if isinstance(output, torch.Tensor):
         output = output.tolist()
-    if isinstance(output, (str, bytes)) or not isinstance(output, Collection):
-        fix = "Return a set (or list) of hashable items from the model."
-        raise OutputError(expected("a finite set", type(output).__name__, fix))
-    return frozenset(output)
+    got = type(output).__name__
+    if isinstance(output, Collection) and not isinstance(output, (str, bytes)):
+        try:
+            return frozenset(output)
+        except TypeError as error:
+            got += f" with an {error}"
+    fix = "Return a set (or list) of numbers, strings or tuples from the model."
+    raise OutputError(expected("a finite set", got, fix))
 
 
 def _incidence(sets: list[frozenset[Any]], places: dict[Any, int]) -> csr_array:

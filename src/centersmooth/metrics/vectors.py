@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +12,26 @@ import torch
 
 from centersmooth import kernels
 from centersmooth.errors import OutputError, expected
-from centersmooth.metrics.base import Block, Hilbert, Metric, flat_rows, mean_pool
+from centersmooth.metrics.base import (
+    Block,
+    Hilbert,
+    Metric,
+    check_diameter,
+    flat_rows,
+    mean_pool,
+    one_tensor,
+)
 from centersmooth.outputs import Outputs
 
-_SINGLE = 2.0**-21  # what casting a direction to float32 can turn it by, generously
+_SINGLE = 2.0**-21
+"""More than rounding two directions to float32 can turn them, in radians."""
 
 
 def unflatten(point: torch.Tensor, like: Outputs) -> torch.Tensor:
-    """A flat point in the shape of the outputs, in double precision if they are."""
-    first = torch.as_tensor(like[0])
-    dtype = torch.float64 if first.dtype == torch.float64 else torch.float32
-    return point.reshape(first.shape).to(dtype)
+    """A flat point in the shape of the outputs, in single precision only if they are floats."""
+    first = one_tensor(like[0])
+    single = first.is_floating_point() and first.dtype != torch.float64
+    return point.reshape(first.shape).to(torch.float32 if single else torch.float64)
 
 
 class _Normed(Metric):
@@ -44,6 +53,9 @@ class L1(_Normed):
 
     diameter: float = math.inf
 
+    def __post_init__(self) -> None:
+        check_diameter(self.diameter)
+
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         return kernels.l1(a, b)
 
@@ -53,6 +65,9 @@ class L2(_Normed):
     """``d(a, b) = ||a - b||_2``. Range [0, inf) unless a diameter is given. Theorem C."""
 
     diameter: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_diameter(self.diameter)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         return kernels.l2(a, b)
@@ -72,6 +87,9 @@ class SquaredL2(_Normed):
 
     diameter: float = math.inf
     published_gamma: ClassVar[float] = 2.0
+
+    def __post_init__(self) -> None:
+        check_diameter(self.diameter)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         return kernels.l2(a, b)
@@ -103,14 +121,20 @@ class _Directional(Metric):
     def collate(self, outputs: Outputs) -> Block:
         rows, valid = flat_rows(outputs, self)
         norms = torch.linalg.vector_norm(rows, dim=1, keepdim=True, dtype=torch.float64)
-        nonzero = norms[:, 0] > 0
-        units = (rows / torch.where(norms > 0, norms, torch.ones_like(norms))).to(rows.dtype)
-        return Block(units, valid & nonzero.cpu())
+        # Squares of still smaller or larger numbers leave the range of float64.
+        directed = (norms > 1e-150) & torch.isfinite(norms)
+        inverse = torch.where(directed, 1.0 / norms, torch.zeros_like(norms))
+        fits = rows.dtype == torch.float64 or bool((inverse < 1e30).all())
+        units = rows * inverse.to(rows.dtype) if fits else (rows * inverse).to(rows.dtype)
+        return Block(units, valid & directed[:, 0].cpu())
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
-        # The chord is accurate where arccos of a cosine near one loses every digit.
-        chord = kernels.l2(a, b).mul_(0.5).clamp_(max=1.0)
-        return torch.arcsin(chord).mul_(2.0)
+        # The chord is accurate where arccos of a cosine near one loses every digit. Rows in
+        # single precision are only nearly of length one, which matters for opposite ones.
+        halves = (torch.linalg.vector_norm(r, dim=1, dtype=torch.float64).sqrt() for r in (a, b))
+        chord = kernels.l2(a, b) / (2.0 * torch.outer(*halves))
+        angles = torch.arcsin(chord.clamp_(max=1.0)).mul_(2.0)
+        return angles.add_(_SINGLE * (angles > 0))  # never below the angle of the outputs
 
     def pool(self, outputs: Outputs, size: int) -> torch.Tensor:
         """The mean of each run."""
@@ -124,7 +148,7 @@ class Angular(_Directional):
     An output of zeros has no direction and counts as invalid.
     """
 
-    diameter: float = 1.0
+    diameter: float = field(default=1.0, init=False)
     unit: ClassVar[str] = "half turns"
 
     def value(self, rho: Any) -> Any:
@@ -142,7 +166,7 @@ class Cosine(_Directional):
     Not a metric: lengths are angles, which are one, and ``d = 1 - cos(angle)``.
     """
 
-    diameter: float = 2.0
+    diameter: float = field(default=2.0, init=False)
     published_gamma: ClassVar[float] = 2.0
 
     def value(self, rho: Any) -> Any:
@@ -161,8 +185,9 @@ class _Direction:
 
     def decode(self, point: torch.Tensor, like: Outputs) -> torch.Tensor:
         """The direction of the point, at the typical length of the outputs."""
-        norms = torch.stack([torch.as_tensor(o).double().norm() for o in like])
-        length = norms[torch.isfinite(norms) & (norms > 0)].median()
+        if not bool(point.norm() > 0):  # no direction: far from every w, whatever is answered
+            return one_tensor(like[0])
+        length = torch.stack([one_tensor(output).double().norm() for output in like]).median()
         return unflatten(point * (length / point.norm()), like)
 
     def bound(self, delta: float) -> float:
@@ -177,7 +202,7 @@ class Discrete(Metric):
     Outputs are compared by a 256-bit digest, so each is read once.
     """
 
-    diameter: float = 1.0
+    diameter: float = field(default=1.0, init=False)
     rounding: ClassVar[float] = 0.0
 
     def collate(self, outputs: Outputs) -> Block:
@@ -195,21 +220,38 @@ class Discrete(Metric):
 
 def _digest(output: Any) -> bytes | None:
     """A name for the value of an output; None where it cannot be compared (NaN)."""
-    if isinstance(output, (torch.Tensor, np.ndarray, np.generic)):
-        array = np.ascontiguousarray(torch.as_tensor(output).detach().cpu().numpy())
-        if array.dtype.kind == "f" and np.isnan(array).any():
+    key = _key(output)
+    return None if key is None else hashlib.blake2b(key, digest_size=32).digest()
+
+
+def _key(output: Any) -> bytes | None:
+    """All of the value, part by part: the repr of a tensor inside a tuple shows four digits."""
+    if isinstance(output, np.generic):
+        output = output.item()
+    if isinstance(output, (torch.Tensor, np.ndarray)):
+        return _key_of_tensor(torch.as_tensor(output).detach().cpu())
+    if isinstance(output, (tuple, frozenset)):
+        parts = [_digest(part) for part in output]
+        named = [part for part in parts if part is not None]
+        if len(named) < len(parts):
             return None
-        if array.dtype.kind == "f":
-            array = array + 0.0  # -0.0 and 0.0 are equal
-        key = f"{array.dtype}{array.shape}".encode() + array.tobytes()
-    elif isinstance(output, (str, bytes, int, float, bool, tuple, frozenset, type(None))):
+        ordered = sorted(named) if isinstance(output, frozenset) else named
+        return type(output).__name__.encode() + b"".join(ordered)
+    if isinstance(output, (str, bytes, int, float, type(None))):
         if output != output:
             return None
-        key = repr(sorted(output, key=repr) if isinstance(output, frozenset) else output).encode()
-    else:
-        fix = "Return tensors, strings, numbers, tuples or frozensets from the model."
-        raise OutputError(expected("outputs that can be compared", type(output).__name__, fix))
-    return hashlib.blake2b(key, digest_size=32).digest()
+        return repr(output + 0.0 if isinstance(output, float) else output).encode()
+    fix = "Return tensors, strings, numbers, tuples or frozensets from the model."
+    raise OutputError(expected("outputs that can be compared", type(output).__name__, fix))
+
+
+def _key_of_tensor(tensor: torch.Tensor) -> bytes | None:
+    if tensor.is_floating_point() or tensor.is_complex():
+        if bool(torch.isnan(tensor).any()):
+            return None
+        tensor = tensor + 0.0  # -0.0 and 0.0 are equal
+    raw = tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    return f"{tensor.dtype}{tuple(tensor.shape)}".encode() + raw
 
 
 __all__ = ["L1", "L2", "Angular", "Cosine", "Discrete", "SquaredL2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from centersmooth.errors import ArgumentError, ModelError, OutputError, TrainingModeError, expected
@@ -104,7 +105,9 @@ def _checked(outputs: Any, count: int) -> Outputs:
             return outputs
         found = f"{got} for {count} inputs"
     elif hasattr(outputs, "__array__"):
-        return _checked(torch.as_tensor(outputs), count)
+        array = np.asarray(outputs)
+        numbers = array.dtype.kind in "biufc"
+        return _checked(torch.as_tensor(array) if numbers else array.tolist(), count)
     else:
         found = type(outputs).__name__
     fix = (

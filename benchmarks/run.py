@@ -1,0 +1,158 @@
+"""`make bench`: all tables, as ratios in one run. Records in benchmarks/records, tables in RESULTS.md.
+
+python benchmarks/run.py [--quick] [bounds] [overhead] [memory] [latency]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bounds
+import latency
+import memory
+import overhead
+
+HERE = Path(__file__).parent
+RECORDS = HERE / "records"
+PARTS = ("bounds", "overhead", "memory", "latency")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def bounds_table(records: list[dict[str, Any]]) -> str:
+    """Median over images of ours / published, per metric, budget and eps / sigma."""
+    rows = []
+    for metric in bounds.METRICS:
+        for budget in bounds.SIZES:
+            ratios = [
+                statistics.median(
+                    record["ours"][budget][metric][place] / record["published"][metric][place]
+                    for record in records
+                )
+                for place in range(len(bounds.SHIFTS))
+            ]
+            default = [
+                statistics.median(
+                    record["ours"][budget][metric][place] / record["ours"]["50,100"][metric][place]
+                    for record in records
+                )
+                for place in range(len(bounds.SHIFTS))
+            ]
+            evaluations = f"{records[0]['evaluations'][budget]:,}"
+            cells = [f"{ratio:.3f}" for ratio in ratios]
+            beside = [f"{ratio:.3f}" for ratio in default]
+            rows.append([metric, evaluations, *cells, *beside])
+    shifts = [f"h = {h:g}" for h in bounds.SHIFTS]
+    header = ["metric", "our evaluations", *shifts, *(f"/ 50,100 at {h}" for h in shifts)]
+    abstained = sum(
+        s != "certified" for r in records for v in r["published_status"].values() for s in v
+    )
+    note = (
+        f"Medians over {len(records)} MNIST test images of (our eps_2) / (published eps_2), sigma = "
+        f"{bounds.SIGMA}, eps = h sigma, alpha = {bounds.ALPHA}; published: n = 10,000, m = "
+        f"{records[0]['published_m']:,}, {records[0]['published_evaluations']:,} evaluations, "
+        f"{abstained} abstentions. The last three columns compare with our own largest budget.\n\n"
+    )
+    return note + table(header, rows)
+
+
+def overhead_table(result: dict[str, Any]) -> str:
+    """Certify's wall clock over raw forward passes."""
+    rows = [
+        [
+            name,
+            r["raw_passes_per_second"],
+            r["raw_batch"],
+            r["ratio"]["l2"],
+            r["ratio"]["tv"],
+            r["first_call_ratio"]["l2"],
+            r["first_call_ratio"]["tv"],
+        ]
+        for name, r in result.items()
+        if isinstance(r, dict)
+    ]
+    header = [
+        "model, evaluations",
+        "raw passes/s",
+        "best batch",
+        "l2",
+        "tv",
+        "l2 first",
+        "tv first",
+    ]
+    note = (
+        f"Wall clock of certify over the same number of raw forward passes on one unchanging batch at "
+        f"the best of {len(overhead.BATCHES)} batch sizes and two layouts ({result['threads']} threads). "
+        "'First' includes checks, tuning and compilation of kernels.\n\n"
+    )
+    return note + table(header, rows)
+
+
+def memory_table(result: dict[str, Any]) -> str:
+    """Peak memory above the model's own."""
+    rows = [[n, f"{r['samples']:,}", r["model_mb"], r["above_mb"]] for n, r in result.items()]
+    return table(["case", "m", "model alone, MB", "certify adds, MB"], rows)
+
+
+def latency_table(result: dict[str, Any]) -> str:
+    """A finished certificate's answers."""
+    rows = [
+        [n, f"{r['samples']:,}", r["first_ms"], r["again_ms"], r["json_kb"], r["value_kb"]]
+        for n, r in result.items()
+    ]
+    header = ["metric", "m", "bound, first ms", "again ms", "JSON, KB", "its value, KB"]
+    return table(header, rows)
+
+
+TABLES = {
+    "bounds": ("Bounds beside the published procedure", bounds_table),
+    "overhead": ("Overhead", overhead_table),
+    "memory": ("Memory", memory_table),
+    "latency": ("A finished certificate", latency_table),
+}
+
+
+def measure(part: str, quick: bool) -> Any:
+    """One part, measured now (bounds go on from their records)."""
+    if part == "bounds":
+        return bounds.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
+    return {"overhead": overhead, "memory": memory, "latency": latency}[part].run(quick)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=PARTS)
+    parser.add_argument("--quick", action="store_true", help="small sizes, tables printed only")
+    options = parser.parse_args()
+    RECORDS.mkdir(exist_ok=True)
+    for part in options.parts:
+        result = measure(part, options.quick)
+        if not options.quick:
+            (RECORDS / f"{part}.json").write_text(json.dumps(result, indent=1) + "\n")
+        title, render = TABLES[part]
+        print(f"\n## {title}\n\n{render(result)}", flush=True)
+    if not options.quick:
+        write_results()
+
+
+def write_results() -> None:
+    """RESULTS.md from whatever records there are."""
+    sections = ["# Benchmark results\n\nWritten by `make bench` from benchmarks/records.\n"]
+    for part, (title, render) in TABLES.items():
+        path = RECORDS / f"{part}.json"
+        if path.exists():
+            sections.append(f"## {title}\n\n{render(json.loads(path.read_text()))}")
+    (HERE / "RESULTS.md").write_text("\n".join(sections))
+
+
+if __name__ == "__main__":
+    main()
