@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,16 +12,16 @@ from hypothesis import strategies as st
 import centersmooth as cs
 from centersmooth import binomial
 from centersmooth.centers import majority
+from centersmooth.confidence import Confidence
 from centersmooth.errors import ArgumentError
 from centersmooth.sketch import Ranked, Sketch
 from centersmooth.theorems import (
     InBall,
     MedianTheorem,
     MedoidTheorem,
+    Shares,
     Sizes,
     ball_rank,
-    largest,
-    least,
     theorem_for,
 )
 
@@ -75,8 +74,32 @@ def test_few_candidates_cost_rank_in_theorem_a() -> None:
     assert with_two > alone
 
 
-def test_split_theorem_a_refuses_candidates_that_are_likely_to_miss() -> None:
-    assert ball_rank(NOISE, 0.0, SIZES, 50, cs.Split(0.01, 0.01), InBall(3, 1)) is None
+@pytest.mark.parametrize("candidates", [1, 3, 10, 100])
+def test_split_query_level_covers_the_count_and_the_candidates(candidates: int) -> None:
+    """Both ways to fail share alpha_q: few candidates must be paid for with a larger ball."""
+    level, eps = cs.Split(0.05, 0.02), 0.1
+    rank = ball_rank(NOISE, eps, SIZES, 50, level, InBall(candidates, 1))
+    if candidates == 1:
+        assert rank is None or rank > 990
+        return
+    assert rank is not None
+    masses = np.linspace(0.5, 1, 100_001)
+    fails = binomial.at_most(99, masses, 49) + (1 - masses) ** candidates
+    least_mass = masses[fails <= 0.02][0]
+    wanted = binomial.upper_rank(1_000, NOISE.mass_needed(least_mass, eps), 0.05)
+    assert rank == wanted
+
+
+@pytest.mark.parametrize("level", [cs.Joint(0.01), cs.Split(0.004, 0.006)])
+def test_shares_add_up_to_the_level(level: Confidence) -> None:
+    shares = Shares.of(level)
+    rest = shares.rest(level)
+    certificate, query = shares.balls + shares.outer, shares.count + shares.candidate
+    if isinstance(level, cs.Split):
+        assert certificate * level.certificate + rest.certificate == pytest.approx(0.004)
+        assert query * level.query + rest.query == pytest.approx(0.006)
+    else:
+        assert (certificate + query) * level.alpha + rest.alpha == pytest.approx(0.01)
 
 
 def test_theorem_a_is_three_radii() -> None:
@@ -211,19 +234,6 @@ def test_seen_spread_replaces_t() -> None:
     assert theorem.bound_seen(rows, 0, 0.2, 0.25) == pytest.approx(wanted, rel=1e-5)
     assert theorem.bound_seen(rows, 0, 0.2, 0.25) >= wanted
     assert theorem.bound_seen(rows, 0, 99.0, 0.25) == math.inf
-
-
-@pytest.mark.parametrize("limit", [0.0, 1e-9, 0.3, 7.0, 1e9])
-def test_largest_and_least_find_the_edge(limit: float) -> None:
-    assert largest(lambda v: v <= limit) == pytest.approx(limit, rel=1e-9, abs=1e-12)
-    assert largest(lambda v: v <= limit) <= limit
-    assert least(lambda v: v >= limit) == pytest.approx(limit, rel=1e-9)
-    assert least(lambda v: v >= limit) >= limit
-
-
-def test_largest_without_an_edge() -> None:
-    always: Callable[[float], bool] = lambda v: True  # noqa: E731
-    assert largest(always) == math.inf
 
 
 def test_unknown_center_is_refused() -> None:

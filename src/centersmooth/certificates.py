@@ -10,7 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from centersmooth import centers, metrics, noise, wording
+from centersmooth import centers, metrics, wording
+from centersmooth import noise as noises
 from centersmooth.centers import Center
 from centersmooth.confidence import Confidence, Joint, Split
 from centersmooth.errors import ArgumentError, FormatError, expected
@@ -215,7 +216,7 @@ class Certificate:
 
     @classmethod
     def from_json(
-        cls, text: str, metric: Metric | None = None, noise_: Noise | None = None
+        cls, text: str, metric: Metric | None = None, noise: Noise | None = None
     ) -> Certificate:
         """Read what `to_json` wrote. Pass a metric (or noise) of your own; others are known."""
         try:
@@ -228,7 +229,7 @@ class Certificate:
             return cls(
                 value=metric.from_json(data["value"]),
                 spread=None if data["spread"] is None else float(data["spread"]),
-                noise=noise_ or restore(data["noise"], noise, Noise),
+                noise=noise or restore(data["noise"], noises, Noise),
                 metric=metric,
                 center=restore(data["center"], centers, Center),
                 sizes=_sizes(data["sizes"]),

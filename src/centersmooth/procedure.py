@@ -86,8 +86,9 @@ def _invalid(block: Block, phase: str, start: int) -> str:
         "Repair the model, lower sigma, or build the smoother with on_invalid='far', which counts "
         "a failed output as farthest from every other (the certificate stays valid)."
     )
-    what = f"an invalid output (NaN, infinite or without meaning) at {phase} sample"
-    got = f"{what} {start + int(bad[0])}; {len(bad)} of {len(block)} in this batch"
+    place = f"number {start + int(bad[0])} of the {phase} draws"
+    got = f"an invalid one (NaN, infinite or without meaning), {place}"
+    got += f"; {len(bad)} of {len(block)} in this batch are"
     return expected("outputs the metric can measure", got, fix)
 
 
@@ -112,6 +113,8 @@ def prepare(
 def warn_about_units(x: Any, input_range: tuple[float, float] | None) -> None:
     """Eight-bit images with a sigma meant for [0, 1] are the commonest slip of units."""
     if input_range is not None or not isinstance(x, torch.Tensor) or not x.numel():
+        return
+    if not x.is_floating_point():  # token ids, bits, bytes: no noise is added to them
         return
     if float(x.max()) > 100 and float(x.min()) >= 0:
         warnings.warn(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,6 +17,7 @@ from centersmooth.centers import Center, GeometricMedian, Medoid, majority
 from centersmooth.confidence import Confidence, Split
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Metric
+from centersmooth.monotone import largest, least
 from centersmooth.noise import Noise
 from centersmooth.sketch import Ranked
 
@@ -54,9 +54,7 @@ def ball_rank(
     level's probability (and, where `extra` asks for it, some candidate does).
     """
     if isinstance(level, Split):
-        p = binomial.needed_mass(sizes.n, k, level.query)
-        if p > 1 or (extra and extra.missing(p) > level.query):
-            return None
+        p = _mass_for_query(sizes.n, k, level.query, extra)
         return binomial.upper_rank(sizes.m, noise.mass_needed(p, eps), level.certificate)
 
     def failure(u: binomial.FloatArray) -> binomial.FloatArray:
@@ -65,6 +63,21 @@ def ball_rank(
         return few + extra.missing(mass) if extra else few  # type: ignore[no-any-return]
 
     return binomial.joint_rank(sizes.m, level.alpha, failure)
+
+
+def _mass_for_query(n: int, k: int, alpha: float, extra: InBall | None) -> float:
+    """The least mass at the query for which both failures together have at most alpha."""
+    p = binomial.needed_mass(n, k, alpha)
+    if extra is None:
+        return p
+    low, high = p, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if binomial.at_most(n, middle, k - 1) + extra.missing(middle) <= alpha:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 class Theorem(ABC):
@@ -116,10 +129,31 @@ class Theorem(ABC):
 
 # -------------------------------------------------------------------------------- A and B
 
-# Shares of the failure probability in Theorem B: delta_1, delta_2, b and c; the rest goes to R
-# and the count around w. Fixed beforehand, so any would be valid; t's rank among 100 outer
-# points is the coarsest step, so its two shares are large.
-_BALLS, _OUTER, _COUNT, _CANDIDATE = 0.1, 0.25, 0.1, 0.25
+
+@dataclass(frozen=True)
+class Shares:
+    """How Theorem B divides its failure probability; R and the count around w take the rest.
+
+    Fixed beforehand, so any would be valid. t's rank among a hundred outer points is the
+    coarsest step, so the two shares that decide it are large.
+    """
+
+    balls: float  # delta_1
+    outer: float  # delta_2
+    count: float  # b
+    candidate: float  # c
+
+    @classmethod
+    def of(cls, level: Confidence) -> Shares:
+        """In the split form certificate and query have a budget each, otherwise one for all."""
+        return cls(0.15, 0.4, 0.15, 0.4) if isinstance(level, Split) else cls(0.1, 0.25, 0.1, 0.25)
+
+    def rest(self, level: Confidence) -> Confidence:
+        """What is left for R and the count around w."""
+        certificate, query = self.balls + self.outer, self.count + self.candidate
+        if isinstance(level, Split):
+            return Split(level.certificate * (1 - certificate), level.query * (1 - query))
+        return level.part(1 - certificate - query)
 
 
 class MedoidTheorem(Theorem):
@@ -142,9 +176,7 @@ class MedoidTheorem(Theorem):
         negligible = inside.missing(0.5) <= 1e-3 * level.total
         self._worst_case = keeps and (negligible or center.outer_points == 0)
         self._inside = inside if self._worst_case else None
-        self._rest = 1.0
-        if center.outer_points:
-            self._rest = 1.0 - _BALLS - _OUTER - _COUNT - _CANDIDATE
+        self._radius_level = Shares.of(level).rest(level) if center.outer_points else level
 
     def with_samples(self, m: int) -> MedoidTheorem:
         sizes = Sizes(self.sizes.n, m)
@@ -152,8 +184,7 @@ class MedoidTheorem(Theorem):
 
     def radius_rank(self, eps: float) -> int | None:
         """The rank of R among the distances from w."""
-        level = self._radius_level()
-        return ball_rank(self.noise, eps, self.sizes, self._k, level, self._inside)
+        return ball_rank(self.noise, eps, self.sizes, self._k, self._radius_level, self._inside)
 
     def outer_ranks(self, eps: float) -> tuple[int, int] | None:
         """The rank of each tau among its distances, and of t among the taus."""
@@ -193,9 +224,6 @@ class MedoidTheorem(Theorem):
         length = self._slack(self.metric.gamma * (ranked.smallest(row, rank) + length))
         return min(float(self.metric.value(length)), self.metric.diameter)
 
-    def _radius_level(self) -> Confidence:
-        return self.level.part(self._rest)
-
     def radius(self, ranked: Ranked, row: int, tau: float) -> float:
         """Three divisions of tau between R and t, fixed beforehand, a third of the level each."""
         split = self.level.as_split().over_grid(3)
@@ -226,12 +254,13 @@ def _outer_ranks(
         return None
     certificate = level.certificate if isinstance(level, Split) else level.alpha
     query = level.query if isinstance(level, Split) else level.alpha
-    mass = binomial.needed_mass(n, majority(n), _COUNT * query)
-    share = 1.0 - (_CANDIDATE * query) ** (1.0 / center.candidates)
+    shares = Shares.of(level)
+    mass = binomial.needed_mass(n, majority(n), shares.count * query)
+    share = 1.0 - (shares.candidate * query) ** (1.0 / center.candidates)
     around = noise.mass_needed(mass, eps)
     among = noise.mass_needed(share, eps, fold=center.pool)
-    rank_tau = binomial.upper_rank(sizes.m, around, _BALLS * certificate / points)
-    rank_t = binomial.upper_rank(points, among, _OUTER * certificate)
+    rank_tau = binomial.upper_rank(sizes.m, around, shares.balls * certificate / points)
+    rank_t = binomial.upper_rank(points, among, shares.outer * certificate)
     return (rank_tau, rank_t) if rank_tau and rank_t else None
 
 
@@ -283,6 +312,10 @@ class MedianTheorem(Theorem):
         ends = [(level.k, level.until) for level in self.levels if level.until < eps]
         delta = max(self._delta(ranked, row, e, k) for k, e in [*ends, (self._at(eps).k, eps)])
         return self._from_delta(delta)
+
+    def k_at(self, eps: float) -> int:
+        """How many of the n samples must be within R of w at this eps."""
+        return self._at(eps).k
 
     def _at(self, eps: float) -> Level:
         return next(level for level in self.levels if eps <= level.until)
@@ -351,29 +384,3 @@ def theorem_for(
         return MedianTheorem(center, noise, metric, sizes, level)
     fix = "Use cs.Medoid() or cs.GeometricMedian()."
     raise ArgumentError(expected("a center with a theorem", type(center).__name__, fix))
-
-
-def largest(holds: Callable[[float], bool]) -> float:
-    """The largest number at which a condition that is lost for good still holds, rounded down."""
-    if not holds(0.0):
-        return 0.0
-    low, high = 0.0, 1e-6
-    while holds(high):
-        low, high = high, high * 4
-        if high > 1e18:
-            return math.inf
-    for _ in range(50):
-        middle = (low + high) / 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def least(holds: Callable[[float], bool]) -> float:
-    """The least number at which a condition that stays once it holds does, rounded up."""
-    if holds(0.0):
-        return 0.0
-    below = largest(lambda value: not holds(value))
-    return math.inf if math.isinf(below) else below * (1 + 1e-12)
