@@ -1,6 +1,6 @@
 """input -> noise -> model -> outputs -> metric distances -> center -> certificate."""
 
-from centersmooth import metrics, models, published
+from centersmooth import metrics, models, noise, published
 from centersmooth.centers import GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.confidence import Joint, Split
@@ -23,5 +23,6 @@ __all__ = [
     "certify_together",
     "metrics",
     "models",
+    "noise",
     "published",
 ]

@@ -350,7 +350,7 @@ def _largest_move(smoother: Smoother, x: Any, grid: tuple[float, ...] | None) ->
     if grid and grid[-1] > most:
         fix = "Give eps in the units of the input: the declared range allows no larger move."
         raise ArgumentError(expected(f"a grid up to eps = {most:.4g}", f"{grid[-1]:g}", fix))
-    return most
+    return most if most < math.inf else None
 
 
 def _check_shared(smoothers: Sequence[Smoother]) -> Smoother:

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
 
-from centersmooth.errors import ArgumentError, InputError, expected
+from centersmooth.errors import ArgumentError, expected
 from centersmooth.noise.base import Noise
+from centersmooth.noise.inputs import real_tensor
 
 
 @dataclass(frozen=True)
@@ -62,28 +63,4 @@ class Gaussian(Noise):
 
     def check_input(self, x: Any, input_range: tuple[float, float] | None) -> torch.Tensor:
         """A finite floating-point tensor inside the declared range."""
-        if isinstance(x, np.ndarray):
-            x = torch.from_numpy(x)
-        if not isinstance(x, torch.Tensor):
-            fix = "Gaussian noise needs numbers to add to: convert the input first."
-            raise InputError(expected("a torch tensor or numpy array", type(x).__name__, fix))
-        if not x.is_floating_point():
-            fix = (
-                "Convert it, e.g. x.float() / 255 for 8-bit images, and give sigma in those units."
-            )
-            raise InputError(expected("a floating-point input", str(x.dtype), fix))
-        if not bool(torch.isfinite(x).all()):
-            bad = int((~torch.isfinite(x)).sum())
-            fix = "Clean the input first: noise cannot be added to NaN or infinity."
-            raise InputError(expected("finite input values", f"{bad} NaN or infinite ones", fix))
-        if input_range is not None:
-            _check_range(x, input_range)
-        return x
-
-
-def _check_range(x: torch.Tensor, input_range: tuple[float, float]) -> None:
-    low, high = float(x.min()), float(x.max())
-    if low < input_range[0] or high > input_range[1]:
-        fix = "Rescale the input, or declare its real input_range (sigma and eps are in its units)."
-        what = f"an input within [{input_range[0]:g}, {input_range[1]:g}]"
-        raise InputError(expected(what, f"values from {low:g} to {high:g}", fix))
+        return real_tensor(x, input_range, "Gaussian")
