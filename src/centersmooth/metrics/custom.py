@@ -30,6 +30,9 @@ class Custom(Metric):
     rounding: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        if not callable(self.distance):
+            fix = "Pass a function of two outputs."
+            raise ArgumentError(expected("a callable distance", repr(self.distance), fix))
         check_diameter(self.diameter)
         if not self.relaxation >= 1:
             fix = "1 is a true metric; 2 fits the square of one."

@@ -124,7 +124,7 @@ class _Directional(Metric):
         # Squares of still smaller or larger numbers leave the range of float64.
         directed = (norms > 1e-150) & torch.isfinite(norms)
         inverse = torch.where(directed, 1.0 / norms, torch.zeros_like(norms))
-        fits = rows.dtype == torch.float64 or bool((inverse < 1e30).all())
+        fits = rows.dtype == torch.float64 or bool(((inverse < 1e30) & (norms < 1e30)).all())
         units = rows * inverse.to(rows.dtype) if fits else (rows * inverse).to(rows.dtype)
         return Block(units, valid & directed[:, 0].cpu())
 

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from centersmooth.errors import OutputError
+from centersmooth.metrics import BoxJaccard
+from metric_laws import check_laws
+from refusals import refused
+
+LAW = settings(derandomize=True, deadline=None, max_examples=60)
+METRIC = BoxJaccard()
+NONE = torch.zeros(0, 4)
+numbers = st.integers(0, 12).map(float)
+corners = st.tuples(numbers, numbers, numbers, numbers)
+boxes = st.none() | corners.map(
+    lambda c: torch.tensor([min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3])])
+)
+
+
+def as_output(box: torch.Tensor | None) -> torch.Tensor:
+    return NONE if box is None else box
+
+
+def naive(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Counted on a grid: the corners of these boxes are whole numbers."""
+
+    def cells(box: torch.Tensor) -> set[tuple[int, int]]:
+        if not len(box):
+            return set()
+        x1, y1, x2, y2 = (int(v) for v in box)
+        return {(x, y) for x in range(x1, x2) for y in range(y1, y2)}
+
+    one, other = cells(a), cells(b)
+    return 1 - len(one & other) / len(one | other) if one | other else 0.0
+
+
+@LAW
+@given(st.lists(boxes, min_size=1, max_size=5))
+def test_the_distance_is_one_minus_intersection_over_union(some: list[Any]) -> None:
+    outputs = [as_output(box) for box in some]
+    found = METRIC.pairwise(outputs, outputs)
+    for i, j in np.ndindex(found.shape):
+        assert float(found[i, j]) == pytest.approx(naive(outputs[i], outputs[j]), abs=1e-12)
+
+
+@LAW
+@given(st.lists(boxes, min_size=3, max_size=5))
+def test_the_laws_of_a_distance_hold(some: list[Any]) -> None:
+    check_laws(METRIC, [as_output(box) for box in some])
+
+
+def test_no_box_agrees_with_no_box_only() -> None:
+    box, flat = torch.tensor([0.0, 0.0, 2.0, 2.0]), torch.tensor([1.0, 1.0, 1.0, 5.0])
+    assert METRIC(NONE, NONE) == 0
+    assert METRIC(NONE, box) == METRIC(box, NONE) == 1 == METRIC.diameter
+    assert METRIC(flat, NONE) == 0
+    assert METRIC(flat, box) == 1
+    assert METRIC(box, box) == 0
+
+
+def test_boxes_come_in_every_usual_form() -> None:
+    box = torch.tensor([1.0, 2.0, 4.0, 6.0])
+    other = torch.tensor([[2.0, 2.0, 4.0, 6.0]])
+    forms = [box, box[None], box.tolist(), [box.tolist()], box.numpy(), box.long(), box.half()]
+    for form in forms:
+        assert METRIC(form, other) == pytest.approx(1 / 3)
+    for empty in (NONE, [], torch.zeros(1, 0, 4), np.zeros((0, 4))):
+        assert METRIC(empty, other) == 1
+    batch = torch.stack((box, other[0]))
+    assert torch.equal(METRIC.pairwise(batch, batch), METRIC.pairwise(batch[:, None], list(batch)))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 4), (4, 1), (2, 2)])
+def test_what_is_no_single_box_is_refused(shape: tuple[int, ...]) -> None:
+    with refused(OutputError, "(4,) or (1, 4)", str(shape), "empty (0, 4)"):
+        METRIC.collate([torch.zeros(shape)])
+
+
+def test_boxes_without_meaning_are_invalid() -> None:
+    bad = torch.tensor(
+        [
+            [0.0, 0.0, 1.0, 1.0],
+            [1.0, 0.0, 0.0, 1.0],
+            [0.0, 1.0, 1.0, 0.0],
+            [0.0, math.nan, 1.0, 1.0],
+            [0.0, 0.0, math.inf, 1.0],
+        ]
+    )
+    for outputs in (bad, list(bad)):
+        assert METRIC.collate(outputs).valid.tolist() == [True] + [False] * 4
+
+
+def test_far_from_the_origin_small_boxes_keep_their_distance() -> None:
+    box = torch.tensor([1e6, 1e6, 1e6 + 1, 1e6 + 1], dtype=torch.float64)
+    half = box - torch.tensor([0.0, 0.0, 0.5, 0.0])
+    assert METRIC(box, half) == pytest.approx(0.5, rel=1e-9)
+
+
+def test_pooling_takes_the_median_of_each_coordinate() -> None:
+    run = [[0, 0, 10, 10], [1, 2, 11, 12], [9, 9, 99, 99]]
+    for form in (torch.tensor(run), torch.tensor(run).float()):
+        pooled = METRIC.pool(list(form), 3)
+        assert len(pooled) == 1
+        assert pooled[0].tolist() == [[1, 2, 11, 12]]
+
+
+def test_pooling_finds_no_box_unless_most_have_one() -> None:
+    box = torch.tensor([0.0, 0.0, 1.0, 1.0])
+    pooled = METRIC.pool([box, NONE, box, NONE, NONE, box, box, box], 4)
+    assert [len(one) for one in pooled] == [0, 1]
+    assert METRIC(pooled[1], box) == 0
