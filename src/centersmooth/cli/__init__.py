@@ -1,0 +1,60 @@
+"""The command line: one module per command, one line per command here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from centersmooth import __version__
+from centersmooth.cli.certify import certify
+from centersmooth.cli.demo import demo
+from centersmooth.cli.export import export
+from centersmooth.cli.plan import plan
+from centersmooth.cli.report import report
+from centersmooth.cli.study import study
+from centersmooth.errors import CentersmoothError
+
+
+class _Commands(TyperGroup):
+    """Commands whose expected errors end in one line instead of a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (CentersmoothError, OSError) as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    cls=_Commands, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown"
+)
+app.command()(demo)
+app.command()(certify)
+app.command()(study)
+app.command()(plan)
+app.command()(export)
+app.command()(report)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"centersmooth {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Certify how far an attack on its input can move a model's output: boxes, masks, images,
+    text, anything with a distance.
+    """
