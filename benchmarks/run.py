@@ -1,4 +1,6 @@
-"""`make bench`: all tables, as ratios in one run. Records in benchmarks/records, tables in RESULTS.md.
+"""`make bench`: all tables, as ratios in one run.
+
+Records go to benchmarks/records, tables to RESULTS.md.
 
 python benchmarks/run.py [--quick] [bounds] [overhead] [memory] [latency]
 """
@@ -57,8 +59,8 @@ def bounds_table(records: list[dict[str, Any]]) -> str:
         s != "certified" for r in records for v in r["published_status"].values() for s in v
     )
     note = (
-        f"Medians over {len(records)} MNIST test images of (our eps_2) / (published eps_2), sigma = "
-        f"{bounds.SIGMA}, eps = h sigma, alpha = {bounds.ALPHA}; published: n = 10,000, m = "
+        f"Medians over {len(records)} MNIST test images of (our eps_2) / (published eps_2), sigma "
+        f"= {bounds.SIGMA}, eps = h sigma, alpha = {bounds.ALPHA}; published: n = 10,000, m = "
         f"{records[0]['published_m']:,}, {records[0]['published_evaluations']:,} evaluations, "
         f"{abstained} abstentions. The last three columns compare with our own largest budget.\n\n"
     )
@@ -90,8 +92,9 @@ def overhead_table(result: dict[str, Any]) -> str:
         "tv first",
     ]
     note = (
-        f"Wall clock of certify over the same number of raw forward passes on one unchanging batch at "
-        f"the best of {len(overhead.BATCHES)} batch sizes and two layouts ({result['threads']} threads). "
+        "Wall clock of certify over the same number of raw forward passes on one unchanging batch "
+        f"at the best of {len(overhead.BATCHES)} batch sizes and two layouts "
+        f"({result['threads']} threads). "
         "'First' includes checks, tuning and compilation of kernels.\n\n"
     )
     return note + table(header, rows)

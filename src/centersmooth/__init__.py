@@ -1,12 +1,15 @@
-"""input -> noise -> model -> outputs -> metric distances -> center -> certificate."""
+"""input -> noise -> model -> outputs -> metric distances -> center -> certificate -> study."""
 
-from centersmooth import metrics, models, noise, published
+from centersmooth import executors, metrics, models, noise, published
 from centersmooth.centers import GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.confidence import Joint, Split
 from centersmooth.errors import CentersmoothError
 from centersmooth.noise import Gaussian
+from centersmooth.planning import Plan, plan
 from centersmooth.smoother import Prediction, Smoother, certify_together
+from centersmooth.store import Store
+from centersmooth.study import PublishedProcedure, Setting, Study
 
 __version__ = "0.1.0"
 
@@ -17,12 +20,19 @@ __all__ = [
     "GeometricMedian",
     "Joint",
     "Medoid",
+    "Plan",
     "Prediction",
+    "PublishedProcedure",
+    "Setting",
     "Smoother",
     "Split",
+    "Store",
+    "Study",
     "certify_together",
+    "executors",
     "metrics",
     "models",
     "noise",
+    "plan",
     "published",
 ]

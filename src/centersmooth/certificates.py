@@ -85,6 +85,9 @@ class Certificate:
 
         Uses the answer's own spread in place of the worst one; Medoid centers only.
         """
+        if not (isinstance(spread, Real) and spread >= 0):
+            fix = "Take it from a prediction: smoother.predict(x).spread."
+            raise ArgumentError(expected("spread >= 0", repr(spread), fix))
         theorem = self.theorem
         seen = getattr(theorem, "bound_seen", None)
         if seen is None:
@@ -216,9 +219,13 @@ class Certificate:
 
     @classmethod
     def from_json(
-        cls, text: str, metric: Metric | None = None, noise: Noise | None = None
+        cls,
+        text: str,
+        metric: Metric | None = None,
+        noise: Noise | None = None,
+        center: Center | None = None,
     ) -> Certificate:
-        """Read what `to_json` wrote. Pass a metric (or noise) of your own; others are known."""
+        """Read what `to_json` wrote. Pass a metric, noise or center only if it is your own."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or data.get("schema") != SCHEMA:
@@ -231,7 +238,7 @@ class Certificate:
                 spread=None if data["spread"] is None else float(data["spread"]),
                 noise=noise or restore(data["noise"], noises, Noise),
                 metric=metric,
-                center=restore(data["center"], centers, Center),
+                center=center or restore(data["center"], centers, Center),
                 sizes=_sizes(data["sizes"]),
                 level=_level(data["level"]),
                 grid=tuple(float(eps) for eps in data["grid"]) if data["grid"] else None,
@@ -254,7 +261,8 @@ class Certificate:
 
     def _checked(self) -> Certificate:
         """A file whose parts contradict each other could claim a bound nobody proved."""
-        if self.grid and not (list(self.grid) == sorted(set(self.grid)) and self.grid[0] > 0):
+        points = self.grid or ()
+        if list(points) != sorted(set(points)) or not all(0 < eps < math.inf for eps in points):
             raise FormatError(expected("a rising grid", str(self.grid), "The file is damaged."))
         rows = 1 + self.has_target + self.center.outer_points
         if self.ranked.rows != rows or self.ranked.total != self.sizes.m:
@@ -268,9 +276,15 @@ class Certificate:
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path, metric: Metric | None = None) -> Certificate:
+    def load(
+        cls,
+        path: str | Path,
+        metric: Metric | None = None,
+        noise: Noise | None = None,
+        center: Center | None = None,
+    ) -> Certificate:
         """Read a file that `save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"), metric=metric)
+        return cls.from_json(Path(path).read_text(encoding="utf-8"), metric, noise, center)
 
 
 def _sizes(data: Any) -> Sizes:

@@ -60,7 +60,7 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
     """Refuse rows of different sizes: they have no distance."""
-    if a.shape[1:] != b.shape[1:]:
+    if len(a) and len(b) and a.shape[1:] != b.shape[1:]:
         got = f"{a.shape[1]} and {b.shape[1]} numbers each"
         fix = "Give the model's outputs (and a target) one shape."
         raise OutputError(expected("outputs of one size", got, fix))

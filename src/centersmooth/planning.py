@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+import textwrap
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from centersmooth.centers import Center
-from centersmooth.confidence import Confidence
-from centersmooth.errors import BudgetError, expected
+from centersmooth.confidence import Confidence, Joint, Split, confidence
+from centersmooth.errors import ArgumentError, BudgetError, expected
 from centersmooth.metrics import Metric
+from centersmooth.models import Model
 from centersmooth.noise import Noise
-from centersmooth.theorems import Sizes, Theorem, theorem_for
+from centersmooth.sampling import PROBES, Address, Batching, fingerprint, noisy, root_seed
+from centersmooth.theorems import MedianTheorem, MedoidTheorem, Sizes, Theorem, theorem_for
+from centersmooth.tuning import tune
+
+_WIDTH = 80
 
 
 class Plannable(Protocol):
@@ -19,6 +29,14 @@ class Plannable(Protocol):
     metric: Metric
     center: Center
     answer_samples: int
+
+
+class Measurable(Plannable, Protocol):
+    """What the time of a certificate depends on besides."""
+
+    model: Model
+    batch_size: int | Batching | None
+    input_range: tuple[float, float] | None
 
 
 def theorem_of(smoother: Plannable, samples: int, level: Confidence) -> Theorem:
@@ -40,7 +58,165 @@ def remedy(theorem: Theorem, eps: float) -> str:
     least = theorem.least_samples(eps)
     reach = theorem.largest_eps()
     if least is None:
-        more = "No number of certification samples is enough: raise sigma or answer_samples"
+        more = (
+            "No number of certification samples is enough: use more noise, or more answer_samples"
+        )
     else:
         more = f"At least {least:,} certification samples are needed (more give better bounds)"
     return f"{more}; {theorem.sizes.m:,} reach eps = {reach:.3g} at most."
+
+
+# ------------------------------------------------------------------------------------- plans
+
+
+@dataclass(frozen=True)
+class PlannedPoint:
+    """What a budget can do at one eps, whatever the model."""
+
+    eps: float
+    decided: bool
+    """Whether these samples give a bound at all."""
+    least_samples: int | None
+    """The fewest certification samples that do; None if none are enough."""
+    pays_for: float | None
+    """The statistical slack, as an attack: unlimited samples would pay the same price (the same
+    share of outputs to be covered) for an attack of this size. None where that has no meaning."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a budget can and cannot certify; prints as a table."""
+
+    noise: Noise
+    metric: Metric
+    sizes: Sizes
+    level: Confidence
+    points: tuple[PlannedPoint, ...]
+    largest_eps: float
+    """The largest attack these samples can decide."""
+    evaluations: int
+    """Forward passes for one input."""
+    passes_per_second: float | None
+    """As measured on this machine; None without an input to measure on."""
+
+    @property
+    def seconds_per_input(self) -> float | None:
+        """Time for one certificate on this machine."""
+        rate = self.passes_per_second
+        return None if rate is None else self.evaluations / rate
+
+    def __str__(self) -> str:
+        form = "split" if isinstance(self.level, Split) else "joint"
+        head = (
+            f"{self.metric.name} distance under {self.noise}, {self.noise.norm} attacker\n"
+            f"{self.sizes.n:,} answer samples, {self.sizes.m:,} certification samples, "
+            f"alpha {self.level.total:g} ({form})"
+        )
+        return "\n\n".join([head, _table(self.points, self.noise.scale), self._notes()])
+
+    def _notes(self) -> str:
+        reach, scale = self.largest_eps, self.noise.scale
+        notes = [
+            "pays for: unlimited samples would pay the same price for an attack of that size.",
+            f"These samples reach eps = {reach:.4g} ({reach / scale:.3g} times {scale:g}) at most.",
+            f"Cost: {self.evaluations:,} forward passes per input.",
+        ]
+        if self.seconds_per_input is not None:
+            notes[-1] += (
+                f" That is about {self.seconds_per_input:.2g} s here, at "
+                f"{self.passes_per_second:,.0f} passes per second."
+            )
+        return "\n".join(textwrap.fill(note, _WIDTH) for note in notes)
+
+
+def plan(
+    smoother: Measurable,
+    eps: float | Sequence[float],
+    samples: int = 4_000,
+    alpha: float | Joint | Split = 0.01,
+    x: Any = None,
+) -> Plan:
+    """What `smoother.certify(samples=..., alpha=...)` could say at each eps.
+
+    With an input `x` the model's speed is measured (about half a second); nothing is certified.
+    """
+    level = confidence(alpha)
+    theorem = theorem_of(smoother, samples, level)
+    return Plan(
+        noise=smoother.noise,
+        metric=smoother.metric,
+        sizes=theorem.sizes,
+        level=level,
+        points=tuple(_point(theorem, e) for e in _points(eps)),
+        largest_eps=theorem.largest_eps(),
+        evaluations=smoother.center.draws + smoother.answer_samples + samples,
+        passes_per_second=None if x is None else _speed(smoother, x),
+    )
+
+
+def _points(eps: float | Sequence[float]) -> list[float]:
+    try:
+        points = sorted({float(e) for e in (eps if isinstance(eps, Sequence) else [eps])})
+    except (TypeError, ValueError):
+        points = []
+    if not points or not all(0 <= e < math.inf for e in points):
+        fix = "Attack sizes are in the units of the input, e.g. eps=[0.1, 0.2]."
+        raise ArgumentError(expected("finite eps >= 0", repr(eps), fix))
+    return points
+
+
+def _point(theorem: Theorem, eps: float) -> PlannedPoint:
+    least = theorem.least_samples(eps)
+    return PlannedPoint(eps, theorem.decides(eps), least, _pays_for(theorem, eps))
+
+
+def _pays_for(theorem: Theorem, eps: float) -> float | None:
+    """The eps at which the share of distances that R covers would be just enough."""
+    if isinstance(theorem, MedianTheorem):
+        k = theorem.k_at(eps)
+        rank, share = theorem.radius_rank(eps, k), k / theorem.sizes.n
+    elif isinstance(theorem, MedoidTheorem):
+        rank, share = theorem.radius_rank(eps), 0.5
+    else:
+        return None
+    return None if rank is None else theorem.noise.reach(share, rank / theorem.sizes.m)
+
+
+def _table(points: Sequence[PlannedPoint], scale: float) -> str:
+    rows = [("attack eps", f"eps / {scale:g}", "certifiable", "pays for", "least samples")]
+    for point in points:
+        pays = "-" if point.pays_for is None else f"{point.pays_for:.3g}"
+        least = "none" if point.least_samples is None else f"{point.least_samples:,}"
+        ratio = f"{point.eps / scale:.3g}"
+        rows.append((f"{point.eps:g}", ratio, "yes" if point.decided else "no", pays, least))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  " + "   ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+
+
+# -------------------------------------------------------------------------------------- time
+
+
+def measured(
+    model: Model, noise: Noise, x: Any, address: Address, batch_size: int | None
+) -> tuple[Batching, float]:
+    """The batching that suits the model (or the one asked for), and its passes per second."""
+    if batch_size is None:
+        found = tune(model, noise, x, address)
+        return found.batching, max(rate for *_, rate in found.rates)
+    batch = noisy(noise, x, address, PROBES, 0, batch_size)
+    model(batch)
+    started = time.perf_counter()
+    model(batch)
+    return Batching(batch_size), batch_size / max(time.perf_counter() - started, 1e-9)
+
+
+def _speed(smoother: Measurable, x: Any) -> float:
+    smoother.model.begin()
+    x = smoother.model.place(smoother.noise.check_input(x, smoother.input_range))
+    address = Address(root_seed(None), fingerprint(x))
+    size = smoother.batch_size
+    fixed = size.size if isinstance(size, Batching) else size
+    return measured(smoother.model, smoother.noise, x, address, fixed)[1]

@@ -301,7 +301,7 @@ def _too_few(settings: _Settings, noise: Noise, eps: float) -> str:
     mass = noise.mass_needed(0.5 + settings.delta, eps)
     what = f"enough certification samples for eps = {eps:g} under {noise}"
     if mass is None or mass >= 1:
-        return expected(what, f"{settings.m:,}", "No number is enough: raise sigma.")
+        return expected(what, f"{settings.m:,}", "No number is enough: use more noise.")
     least = math.ceil(math.log(1 / settings.alpha2) / (2 * (1 - mass) ** 2))
     return expected(what, f"{settings.m:,}", f"The procedure needs m >= {least:,} there.")
 

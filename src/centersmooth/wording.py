@@ -28,7 +28,10 @@ def percent(probability: float) -> str:
 def number(value: float) -> str:
     """A bound, rounded up to four digits."""
     text = f"{value:.4g}"
-    return text if float(text) >= value else f"{value * 1.0005:.4g}"
+    if not float(text) < value:
+        return text
+    exponent = int(f"{value:.3e}".partition("e")[2])
+    return f"{float(text) + 10.0 ** (exponent - 3):.4g}"
 
 
 def ball(certificate: Certificate, eps: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from centersmooth.errors import BatchDependenceError, expected
+from centersmooth.errors import BatchDependenceError, ModelError, expected
 from centersmooth.metrics import Block
 from centersmooth.models.model import Model
 from centersmooth.outputs import join
@@ -27,12 +27,17 @@ def check_contract(
     Returns the number of forward passes spent. Rounding may move an answer a little, and a
     thresholded one now and then by a lot, so only a majority of changed answers counts.
     """
-    first = collate(model(batch[:_ROWS]))
-    again = collate(model(batch[:_ROWS]))
-    mixed = join([batch[:_KEPT], batch[_ROWS : _ROWS + _KEPT]])
-    other = collate(model(mixed))
+    kept, middle, rest = batch[:_KEPT], batch[_KEPT:_ROWS], batch[_ROWS : _ROWS + _KEPT]
+    # Joining copies: a model may overwrite what it is given.
+    outputs = model(join([kept, middle]))
+    first = collate(join([outputs]))
+    again, other = (collate(model(join([kept, company]))) for company in (middle, rest))
     spread = measure(first, first)
     typical = float(spread[torch.isfinite(spread)].median()) if len(spread) else 0.0
+    if _changed(measure, first.take(_KEPT, _ROWS), collate(outputs).take(_KEPT, _ROWS), typical):
+        fix = "Return a copy from the model, e.g. outputs.clone()."
+        got = "outputs that its next call overwrites"
+        raise ModelError(expected("a model that returns new outputs", got, fix))
     if _changed(measure, first, again, typical):
         warnings.warn(
             "the model answers the same batch differently each time: it draws randomness of its "
