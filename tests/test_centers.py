@@ -14,10 +14,9 @@ from centersmooth.centers import (
     GeometricMedian,
     Medoid,
     default_center,
-    geometric_median,
-    majority,
-    residual_pull,
 )
+from centersmooth.centers.base import majority
+from centersmooth.centers.geometric_median import geometric_median, residual_pull
 from centersmooth.errors import ArgumentError, CenterError
 from metric_laws import generator
 from refusals import refused

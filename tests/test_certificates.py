@@ -138,7 +138,8 @@ def test_the_radius_grows_with_what_is_tolerated(name: str) -> None:
 
 def test_the_radius_of_a_median_inverts_the_best_of_its_levels() -> None:
     """Each p at an eighth of the certificate's level, tried one by one."""
-    from centersmooth.theorems import _LEVELS, ball_rank
+    from centersmooth.theorems import ball_rank
+    from centersmooth.theorems.geometric_median import _LEVELS
 
     one = certificate(alpha=cs.Split(0.02, 0.01), samples=600)
     level = cs.Split(0.02 / len(_LEVELS), 0.01)

@@ -16,7 +16,8 @@ from scipy.special import ndtr
 
 import centersmooth as cs
 from centersmooth import binomial
-from centersmooth.centers import geometric_median, majority
+from centersmooth.centers.base import majority
+from centersmooth.centers.geometric_median import geometric_median
 from centersmooth.confidence import Confidence
 from centersmooth.theorems import MedianTheorem, MedoidTheorem, Sizes, ball_rank
 from coverage_models import (

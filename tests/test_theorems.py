@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import centersmooth as cs
 from centersmooth import binomial
-from centersmooth.centers import majority
+from centersmooth.centers.base import majority
 from centersmooth.confidence import Confidence
 from centersmooth.errors import ArgumentError
 from centersmooth.sketch import Ranked, Sketch
@@ -19,11 +19,11 @@ from centersmooth.theorems import (
     InBall,
     MedianTheorem,
     MedoidTheorem,
-    Shares,
     Sizes,
     ball_rank,
     theorem_for,
 )
+from centersmooth.theorems.medoid import Shares
 
 NOISE = cs.Gaussian(0.5)
 L1 = cs.metrics.L1()

@@ -1,0 +1,151 @@
+"""Theorems A and B: the medoid, for any metric. Proofs: theorem-a.md and theorem-b.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from centersmooth import binomial
+from centersmooth.centers import Medoid
+from centersmooth.centers.base import majority
+from centersmooth.confidence import Confidence, Split
+from centersmooth.metrics import Metric
+from centersmooth.monotone import largest, least
+from centersmooth.noise import Noise
+from centersmooth.sketch import Ranked
+from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How Theorem B divides its failure probability; R and the count around w take the rest.
+
+    Fixed beforehand, so any would be valid. t's rank among a hundred outer points is the
+    coarsest step, so the two shares that decide it are large.
+    """
+
+    balls: float  # delta_1
+    outer: float  # delta_2
+    count: float  # b
+    candidate: float  # c
+
+    @classmethod
+    def of(cls, level: Confidence) -> Shares:
+        """In the split form certificate and query have a budget each, otherwise one for all."""
+        return cls(0.15, 0.4, 0.15, 0.4) if isinstance(level, Split) else cls(0.1, 0.25, 0.1, 0.25)
+
+    def rest(self, level: Confidence) -> Confidence:
+        """What is left for R and the count around w."""
+        certificate, query = self.balls + self.outer, self.count + self.candidate
+        if isinstance(level, Split):
+            return Split(level.certificate * (1 - certificate), level.query * (1 - query))
+        return level.part(1 - certificate - query)
+
+
+class MedoidTheorem(Theorem):
+    """``gamma (R + min(t, 2 gamma R))``: Theorem B, or Theorem A (t infinite) without outer points.
+
+    R: the ball around w that keeps a majority of the samples at any x'. t: outputs with a ball
+    of radius t that keeps a majority are so frequent at x that one is among the candidates at x'.
+    """
+
+    def __init__(
+        self, center: Medoid, noise: Noise, metric: Metric, sizes: Sizes, level: Confidence
+    ) -> None:
+        super().__init__(noise, metric, sizes, level)
+        self.center = center
+        self._k = majority(sizes.n)
+        inside = InBall(center.candidates, center.pool)
+        # A mean of outputs in a ball is in the ball only in a normed space. The mass is above
+        # one half whenever this is used, so the rule does not depend on the samples.
+        keeps = center.pool == 1 or metric.mean_stays_in_ball
+        negligible = inside.missing(0.5) <= 1e-3 * level.total
+        self._worst_case = keeps and (negligible or center.outer_points == 0)
+        self._inside = inside if self._worst_case else None
+        self._radius_level = Shares.of(level).rest(level) if center.outer_points else level
+
+    def with_samples(self, m: int) -> MedoidTheorem:
+        sizes = Sizes(self.sizes.n, m)
+        return MedoidTheorem(self.center, self.noise, self.metric, sizes, self.level)
+
+    def radius_rank(self, eps: float) -> int | None:
+        """The rank of R among the distances from w."""
+        return ball_rank(self.noise, eps, self.sizes, self._k, self._radius_level, self._inside)
+
+    def outer_ranks(self, eps: float) -> tuple[int, int] | None:
+        """The rank of each tau among its distances, and of t among the taus."""
+        return _outer_ranks(self.center, self.noise, eps, self.sizes, self.level)
+
+    def decides(self, eps: float) -> bool:
+        if self.radius_rank(eps) is None:
+            return False
+        return self._worst_case or self.outer_ranks(eps) is not None
+
+    def bound(self, ranked: Ranked, row: int, eps: float) -> float:
+        rank = self.radius_rank(eps)
+        if rank is None:
+            return self.metric.diameter
+        return self._within_diameter(ranked.smallest(row, rank), self._t(ranked, eps))
+
+    def _t(self, ranked: Ranked, eps: float) -> float:
+        ranks = self.outer_ranks(eps)
+        if ranks is None:
+            return math.inf
+        taus = sorted(ranked.smallest_of_rows(ranked.rows - self.center.outer_points, ranks[0]))
+        return float(taus[ranks[1] - 1])
+
+    def _within_diameter(self, radius: float, t: float) -> float:
+        gamma = self.metric.gamma
+        if self._worst_case:
+            t = min(t, 2.0 * gamma * radius)
+        length = self._slack(gamma * (radius + t))
+        return min(float(self.metric.value(length)), self.metric.diameter)
+
+    def bound_seen(self, ranked: Ranked, row: int, eps: float, spread: float) -> float:
+        """``gamma (R + r')`` for a prediction whose own spread r' has been seen."""
+        rank = ball_rank(self.noise, eps, self.sizes, self._k, self.level)
+        if rank is None:
+            return self.metric.diameter
+        length = least(lambda rho: bool(self.metric.value(rho) >= spread))
+        length = self._slack(self.metric.gamma * (ranked.smallest(row, rank) + length))
+        return min(float(self.metric.value(length)), self.metric.diameter)
+
+    def radius(self, ranked: Ranked, row: int, tau: float) -> float:
+        """Three divisions of tau between R and t, fixed beforehand, a third of the level each."""
+        split = self.level.as_split().over_grid(3)
+        theorem = MedoidTheorem(self.center, self.noise, self.metric, self.sizes, split)
+        gamma = self.metric.gamma
+        length = largest(lambda rho: self.metric.value(self._slack(rho)) <= tau)
+        divisions = [(length / (gamma * (1 + 2 * gamma)), math.inf)] if self._worst_case else []
+        if self.center.outer_points:
+            divisions += [
+                (share * length / gamma, (1 - share) * length / gamma) for share in (0.45, 0.5)
+            ]
+
+        def holds(eps: float, most_radius: float, most_t: float) -> bool:
+            rank = theorem.radius_rank(eps)
+            if rank is None or ranked.smallest(row, rank) > most_radius:
+                return False
+            return most_t == math.inf or theorem._t(ranked, eps) <= most_t
+
+        return max(largest(lambda eps, d=d: holds(eps, *d)) for d in divisions)  # type: ignore[misc]
+
+
+@lru_cache(maxsize=4096)
+def _outer_ranks(
+    center: Medoid, noise: Noise, eps: float, sizes: Sizes, level: Confidence
+) -> tuple[int, int] | None:
+    points, n = center.outer_points, sizes.n
+    if points == 0:
+        return None
+    certificate = level.certificate if isinstance(level, Split) else level.alpha
+    query = level.query if isinstance(level, Split) else level.alpha
+    shares = Shares.of(level)
+    mass = binomial.needed_mass(n, majority(n), shares.count * query)
+    share = 1.0 - (shares.candidate * query) ** (1.0 / center.candidates)
+    around = noise.mass_needed(mass, eps)
+    among = noise.mass_needed(share, eps, fold=center.pool)
+    rank_tau = binomial.upper_rank(sizes.m, around, shares.balls * certificate / points)
+    rank_t = binomial.upper_rank(points, among, shares.outer * certificate)
+    return (rank_tau, rank_t) if rank_tau and rank_t else None
