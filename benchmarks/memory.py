@@ -57,7 +57,7 @@ def one_case(name: str, scale: float) -> dict[str, Any]:
         lambda b: b, cs.Gaussian(0.25), METRICS[metric], answer_samples=50, batch_size=64
     )
     warm.certify(torch.rand(1, 4, 4), 100)  # compiles what will be used
-    size = smoother._source(x, 0)[0].batching.size
+    size = smoother.source(x, 0)[0].batching.size
     with torch.no_grad():
         for _ in range(5):
             model(torch.rand(size, *x.shape))

@@ -24,7 +24,7 @@ LAYERS = (
     *("errors", "binomial", "monotone", "demo_model", "sketch", "outputs", "confidence"),
     *("specification", "kernels", "noise", "metrics", "models", "sampling", "tuning", "progress"),
     *("centers", "theorems", "planning", "wording", "certificates", "plotting"),
-    *("procedure", "published", "smoother", "attacks"),
+    *("procedure", "published", "certifying", "smoother", "attacks"),
     *("executors", "store", "study", "report"),
     *("demo_pictures", "demo", "cli", "__main__", "__init__"),
 )

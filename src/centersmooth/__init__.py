@@ -3,11 +3,12 @@
 from centersmooth import executors, metrics, models, noise, published
 from centersmooth.centers import GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
+from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
 from centersmooth.errors import CentersmoothError
 from centersmooth.noise import Gaussian
 from centersmooth.planning import Plan, plan
-from centersmooth.smoother import Prediction, Smoother, certify_together
+from centersmooth.smoother import Prediction, Smoother
 from centersmooth.store import Store
 from centersmooth.study import PublishedProcedure, Setting, Study
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from centersmooth import demo_pictures, published
 from centersmooth.certificates import Certificate
+from centersmooth.certifying import certify_together
 from centersmooth.demo_model import Autoencoder, autoencoder
 from centersmooth.demo_model import digits as packaged_digits
 from centersmooth.demo_pictures import upward
@@ -24,7 +25,7 @@ from centersmooth.noise import Gaussian
 from centersmooth.outputs import Outputs
 from centersmooth.progress import Advance, progress_bar
 from centersmooth.published import PublishedCertificate
-from centersmooth.smoother import Smoother, certify_together
+from centersmooth.smoother import Smoother
 from centersmooth.wording import percent
 
 SIGMA, ALPHA = 0.25, 0.01

@@ -9,13 +9,14 @@ from typing import Any
 
 from centersmooth import published
 from centersmooth.centers import Center, default_center
+from centersmooth.certifying import check_count
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Metric
 from centersmooth.noise import Noise
 from centersmooth.planning import check_budget
 from centersmooth.sampling import Batching
-from centersmooth.smoother import Smoother, check_count
+from centersmooth.smoother import Smoother
 from centersmooth.specification import describe
 
 

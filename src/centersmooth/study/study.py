@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from centersmooth.certifying import check_count
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.executors import Executor, Serial
 from centersmooth.progress import ProgressOption
 from centersmooth.sampling import root_seed
-from centersmooth.smoother import check_count
 from centersmooth.store import Record, storable
 from centersmooth.study.setting import Setting, group
 

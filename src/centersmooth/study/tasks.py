@@ -17,6 +17,7 @@ from typing import Any
 from centersmooth import published
 from centersmooth.centers import Answer
 from centersmooth.certificates import Certificate
+from centersmooth.certifying import certify_together
 from centersmooth.errors import (
     ArgumentError,
     BatchDependenceError,
@@ -33,7 +34,7 @@ from centersmooth.procedure import Counting, Party, Source, check_target, find_a
 from centersmooth.progress import Unfinished
 from centersmooth.sampling import CERTIFICATION, Address, Batching, fingerprint
 from centersmooth.sketch import Sketch
-from centersmooth.smoother import Smoother, certify_together
+from centersmooth.smoother import Smoother
 from centersmooth.store import Entry, Record
 from centersmooth.study import records
 from centersmooth.study.setting import Setting
