@@ -91,7 +91,9 @@ def test_small_levels_are_only_a_matter_of_samples(alpha: float) -> None:
     assert binomial.joint_rank(200, alpha, failure) is not None
 
 
-@pytest.mark.parametrize(("n", "p", "k", "error"), [(999, 0.55, 499, 1e-12), (9999, 0.8, 7749, 1e-11)])
+@pytest.mark.parametrize(
+    ("n", "p", "k", "error"), [(999, 0.55, 499, 1e-12), (9999, 0.8, 7749, 1e-11)]
+)
 def test_tails_are_as_accurate_as_the_page_on_arithmetic_says(
     n: int, p: float, k: int, error: float
 ) -> None:

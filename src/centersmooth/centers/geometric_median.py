@@ -71,6 +71,7 @@ class _MedianGathering(Gathering):
             self._like.extend(pick(outputs, valid))
         if self._rows is None:
             self._rows = block.rows.new_empty((len(self._valid), *block.rows.shape[1:]))
+        kernels.check_widths(self._rows, block.rows)  # a single number would be spread out unseen
         place = slice(self._filled, self._filled + len(block))
         self._rows[place], self._valid[place] = block.rows, block.valid
         self._filled += len(block)
