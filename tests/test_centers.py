@@ -298,3 +298,14 @@ def test_outputs_of_a_size_of_their_own_are_not_spread_out() -> None:
         else:
             with refused(error, "one size", f"4 and {width} numbers"):
                 gathering.add_samples(metric.collate(outputs), outputs)
+
+
+def test_numbers_that_differ_in_their_last_bits_have_a_median() -> None:
+    """Steps below the last digit lead nowhere; in one dimension some sample always is a median."""
+    noise = np.random.default_rng(5)
+    for count in range(10, 70, 3):
+        sizes = [count // 3, count // 3, count - 2 * (count // 3)]
+        rows = np.repeat(noise.standard_normal((3, 1)), sizes, axis=0)
+        tied = torch.from_numpy(rows + 1e-15 * noise.standard_normal((count, 1)))
+        point = geometric_median(tied, slack=1e-3 * count)
+        assert residual_pull(point, tied)[0] <= 1e-3 * count
