@@ -75,3 +75,34 @@ def test_joint_rank_is_the_least_that_keeps_the_level() -> None:
 def test_joint_rank_knows_when_there_is_none() -> None:
     assert binomial.joint_rank(10, 0.01, lambda u: np.ones_like(u)) is None
     assert binomial.joint_rank(10, 0.0, lambda u: np.zeros_like(u)) is None
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12])
+def test_small_levels_are_only_a_matter_of_samples(alpha: float) -> None:
+    """The largest of enough distances serves any level: a Beta law has no mass left out."""
+
+    def failure(u: np.ndarray) -> np.ndarray:
+        return binomial.at_most(999, u, 499)
+
+    rank = binomial.joint_rank(100_000, alpha, failure)
+    assert rank is not None
+    # Half of 100,000 is the least that could do; the slack is of the order of its deviation.
+    assert 50_000 < rank < 50_000 + 12 * np.sqrt(100_000 * 1000 / 4 / 10)
+    assert binomial.joint_rank(200, alpha, failure) is not None
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "k", "error"), [(999, 0.55, 499, 1e-12), (9999, 0.8, 7749, 1e-11)]
+)
+def test_tails_are_as_accurate_as_the_page_on_arithmetic_says(
+    n: int, p: float, k: int, error: float
+) -> None:
+    share = Fraction(p)
+    weight = share**k * (1 - share) ** (n - k) * comb(n, k)
+    total = 0.0
+    first = float(weight)
+    ratio = 1.0
+    for i in range(k, max(-1, k - 600), -1):
+        total += ratio
+        ratio *= i / (n - i + 1) * (1 - p) / p
+    assert binomial.at_most(n, p, k) == pytest.approx(first * total, rel=error, abs=0)

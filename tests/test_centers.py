@@ -17,7 +17,7 @@ from centersmooth.centers import (
 )
 from centersmooth.centers.base import majority
 from centersmooth.centers.geometric_median import geometric_median, residual_pull
-from centersmooth.errors import ArgumentError, CenterError
+from centersmooth.errors import ArgumentError, CenterError, OutputError
 from metric_laws import generator
 from refusals import refused
 
@@ -95,7 +95,7 @@ def test_pooled_candidates_are_means_of_runs() -> None:
     raw = torch.randn(12, 2, generator=generator(2))
     center = Medoid(4, pool=3)
     answer = gathered(center, L2, samples, raw)
-    pooled = raw.reshape(4, 3, 2).mean(dim=1)
+    pooled = raw.double().reshape(4, 3, 2).mean(dim=1)
     assert center.draws == 12
     assert torch.allclose(answer.value, pooled[brute_force(L2, pooled, samples)[0]])
     assert answer.outer is not None
@@ -286,3 +286,26 @@ def test_the_default_is_the_sharpest_center_the_metric_supports() -> None:
         assert default_center(sharp) == GeometricMedian()
     for general in (L1, metrics.Discrete(), metrics.MaskJaccard()):
         assert default_center(general) == Medoid(100)
+
+
+def test_outputs_of_a_size_of_their_own_are_not_spread_out() -> None:
+    metric = metrics.L2()
+    gathering = GeometricMedian().gather(metric, 8)
+    for width, error in ((4, None), (1, OutputError), (3, OutputError)):
+        outputs = torch.ones(4, width)
+        if error is None:
+            gathering.add_samples(metric.collate(outputs), outputs)
+        else:
+            with refused(error, "one size", f"4 and {width} numbers"):
+                gathering.add_samples(metric.collate(outputs), outputs)
+
+
+def test_numbers_that_differ_in_their_last_bits_have_a_median() -> None:
+    """Steps below the last digit lead nowhere; in one dimension some sample always is a median."""
+    noise = np.random.default_rng(5)
+    for count in range(10, 70, 3):
+        sizes = [count // 3, count // 3, count - 2 * (count // 3)]
+        rows = np.repeat(noise.standard_normal((3, 1)), sizes, axis=0)
+        tied = torch.from_numpy(rows + 1e-15 * noise.standard_normal((count, 1)))
+        point = geometric_median(tied, slack=1e-3 * count)
+        assert residual_pull(point, tied)[0] <= 1e-3 * count

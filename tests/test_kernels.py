@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from centersmooth import kernels
+from centersmooth import kernels, metrics
 from centersmooth.errors import OutputError
 from refusals import refused
 
@@ -147,3 +147,18 @@ def test_rows_of_another_size_are_refused_rather_than_read_past_their_end(
     for count in (1, 5):
         with refused(OutputError, "one size", f"5 and {width} numbers"):
             kernel(rows(count, 5, 1), rows(count, width, 2))
+
+
+@pytest.mark.parametrize("width", [784, 20_000])
+@pytest.mark.parametrize("gap", [3e-5, 1e-4, 1e-3, 1e-2])
+def test_a_query_measures_hardly_more_than_there_is(width: int, gap: float) -> None:
+    """Theorem B compares radii measured at the query with one measured at the certificate: a
+    distance that comes out too large there is as bad as one too small here."""
+    a = rows(6, width, 1)
+    b = a + gap * rows(6, width, 2)
+    truth = (a.double() - b.double()).square().sum(dim=1).sqrt()
+    assert ((kernels.l2(a, b).diagonal() / truth - 1).abs() <= 2.0**-20).all()
+    truth = (a.double() - b.double()).abs().sum(dim=1)
+    assert ((kernels.l1(a, b).diagonal() / truth - 1).abs() <= kernels.L1_ROUNDING).all()
+    assert metrics.L1().rounding == metrics.TotalVariation().rounding == kernels.L1_ROUNDING
+    assert kernels.L1_ROUNDING > 515 * 2.0**-24

@@ -232,6 +232,9 @@ def test_outputs_of_another_shape_are_refused(metric: Any) -> None:
 def test_pooling_takes_the_mean_of_each_run(metric: Any) -> None:
     outputs = torch.arange(12.0).reshape(6, 2)
     assert metric.pool(outputs, 3).tolist() == [[2.0, 3.0], [8.0, 9.0]]
+    equal = torch.rand(1000, generator=torch.Generator().manual_seed(0))
+    for size in (3, 7, 10):  # or R = 0 would promise an answer that rounding moves
+        assert torch.equal(metric.pool(equal.expand(size, -1), size)[0], equal.double())
     assert metric.pool(list(outputs.long()), 2).tolist() == [[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]]
 
 

@@ -37,6 +37,11 @@ def in_place(batch: torch.Tensor) -> torch.Tensor:
     return batch.sub_(0.5).div_(0.25)
 
 
+def seeded_noise(batch: torch.Tensor) -> torch.Tensor:
+    """Looks deterministic, but every batch brings the same draws: samples that share them."""
+    return batch + torch.randn(batch.shape, generator=torch.Generator().manual_seed(0))
+
+
 def rounding(batch: torch.Tensor) -> torch.Tensor:
     return batch + 1e-6 * batch.mean()
 
@@ -67,6 +72,8 @@ def test_a_model_of_single_inputs_passes(function: Any, metric: Metric) -> None:
         lambda batch: batch / batch.std(),
         lambda batch: batch.flip(0) * len(batch) + batch.sum(),
         nn.BatchNorm1d(3).train(),
+        lambda batch: batch + torch.arange(len(batch))[:, None],
+        seeded_noise,
     ],
 )
 def test_a_model_that_mixes_the_rows_of_a_batch_is_refused(function: Any) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,27 @@ def test_arrays_become_tensors_and_arrays_of_words_lists() -> None:
     outputs = model(lambda batch: batch.numpy().astype(np.float64))(BATCH)
     assert torch.equal(torch.as_tensor(outputs), BATCH.double())
     assert model(lambda batch: np.array(["a"] * len(batch)))(BATCH) == ["a"] * 5
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4", "f2", "g", "u1", ">i8", "?"])
+def test_arrays_of_any_layout_become_tensors(kind: str) -> None:
+    array = np.arange(10).reshape(5, 2).astype(kind)[:, ::-1]
+    array.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outputs = torch.as_tensor(model(lambda batch: array)(BATCH))
+    assert outputs.double().tolist() == array.astype(float).tolist()
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:77", "", 3.5])
+def test_a_device_that_is_not_there_is_refused(device: Any) -> None:
+    with refused(ArgumentError, "a device of this machine", repr(device), "Leave device out"):
+        Model(nn.Linear(3, 2).eval(), device)
+
+
+def test_an_input_of_another_precision_than_the_weights_is_told_so() -> None:
+    with refused(ModelError, "torch.float64", "x.float()"):
+        model(nn.Linear(3, 2).eval())(BATCH.double())
 
 
 def test_a_function_of_one_input_is_adapted() -> None:

@@ -22,6 +22,7 @@ from centersmooth.procedure import (
     warn_about_units,
 )
 from centersmooth.sampling import CERTIFICATION, SAMPLES, Address, Batching, fingerprint
+from centersmooth.sketch import Sketch
 from refusals import refused
 from tiny_models import NOISE, X, failing, linear
 
@@ -115,6 +116,38 @@ def test_a_failing_party_leaves_all_counts_alike() -> None:
         counting.run(200, ignored)
     assert [sketch.total for sketch in counting.sketches] == [counting.done] * 2
     assert counting.unfinished().done == counting.done > 0
+
+
+class Interrupting(Sketch):
+    """The user presses Ctrl-C while the sketch counts: Python tells as soon as it has."""
+
+    presses = 0
+
+    def add(self, distances: Any) -> None:
+        super().add(distances)
+        if self.presses:
+            self.presses -= 1
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_interrupt_while_counting_counts_nothing_twice(place: int) -> None:
+    """Distances counted twice under a rank made for fewer would make every bound too small."""
+    whole = counted(source(), [MEDIAN, MEDOID])
+    answers = find_answers(source(), [MEDIAN, MEDOID], 51, ignored)
+    counting = Counting(source(), [MEDIAN, MEDOID], answers, [None, None], None)
+    sketches = [Interrupting(sketch.rows) for sketch in counting.sketches]
+    sketches[place].presses = 1
+    counting.sketches = tuple(sketches)
+    with pytest.raises(KeyboardInterrupt):
+        counting.run(200, ignored)
+    left = counting.unfinished()
+    assert left.done == 64
+    assert [sketch.total for sketch in left.sketches] == [64, 64]
+    resumed = Counting(source(), [MEDIAN, MEDOID], answers, [None, None], left)
+    resumed.run(200, ignored)
+    for one, other in zip(whole.sketches, resumed.sketches, strict=True):
+        assert one.ranked() == other.ranked()
 
 
 # ---- failed outputs

@@ -382,3 +382,14 @@ def test_eight_bit_units_are_warned_about() -> None:
 def test_numpy_numbers_are_numbers() -> None:
     certificate = smoother().certify(X, samples=100, alpha=np.float64(0.01))
     assert certificate.bound(np.float32(0.125)) == certificate.bound(0.125)
+
+
+class Unfrozen(cs.Gaussian):
+    """What a dataclass that is not frozen looks like."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_noise_that_can_change_is_refused() -> None:
+    with refused(ArgumentError, "a noise that cannot change", "frozen=True"):
+        smoother(noise=Unfrozen(0.25))

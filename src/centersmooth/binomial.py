@@ -16,9 +16,10 @@ from scipy.special import bdtr, betainc, betaincinv
 FloatArray = NDArray[np.float64]
 Failure = Callable[[FloatArray], FloatArray]
 
-# Left end points lie this many standard deviations of the Beta law apart.
-_STEP = 0.08
-_LOW, _HIGH = -9.0, 7.0
+# Left end points, in standard deviations of the Beta law from its mean: close together where its
+# mass is, ever farther apart below. A Beta law near 1 has a long lower tail; whatever of it lies
+# below the last point counts as failed, which no level under that mass would survive.
+_POINTS = np.concatenate((-np.geomspace(60.0, 9.0, 40)[:-1], np.arange(-9.0, 7.0, 0.08)))
 
 
 def at_least(m: int, q: float, j: int) -> float:
@@ -72,7 +73,7 @@ def expected_failure(m: int, j: int, failure: Failure) -> float:
     """
     mean = j / (m + 1)
     deviation = np.sqrt(mean * (1 - mean) / (m + 2))
-    nodes = mean + deviation * np.arange(_LOW, _HIGH, _STEP)
+    nodes = mean + deviation * _POINTS
     nodes = nodes[(nodes > 0) & (nodes < 1)]
     below = np.concatenate(([0.0], betainc(j, m - j + 1, nodes), [1.0]))
     worst = failure(np.concatenate(([0.0], nodes)))

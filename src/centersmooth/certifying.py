@@ -159,7 +159,7 @@ def _certificate(
 def check_count(value: object, name: str, least: int) -> None:
     """Refuse a number of samples that is no number or too small to mean anything."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        fix = f"{name} counts forward passes: a whole number."
+        fix = f"{name} counts forward passes: a whole number (an int of Python's own)."
         raise ArgumentError(expected(f"{name} >= {least}", repr(value), fix))
 
 

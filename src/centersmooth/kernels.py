@@ -18,6 +18,10 @@ _UNIT_64 = 2.0**-53
 _CHUNK = 256
 _SLAB = 2**22  # numbers handled in float64 at once
 _TILE = 4
+_DIGITS = 2.0**20  # a squared distance keeps so many times its error, or is computed directly
+L1_ROUNDING = 2.0**-14
+"""The relative slack of bounds whose distances `l1` measures: it makes them up to 3.1e-5 too large,
+and what a query measures must not exceed what its certificate allowed for."""
 
 
 def l1(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -52,8 +56,9 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     sums = norms_a[:, None] + norms_b[None, :]
     squared = torch.addmm(sums, near_a, near_b.T, alpha=-2.0).clamp_(min=0)
     scale = (norms_a.sqrt()[:, None] + norms_b.sqrt()[None, :]).square_()
-    spoilt = (squared <= scale * 1e-9).nonzero()
-    squared.add_(scale, alpha=(2 * dim + 8) * _UNIT_64)
+    error = (2 * dim + 8) * _UNIT_64
+    spoilt = (squared <= scale * max(1e-9, error * _DIGITS)).nonzero()
+    squared.add_(scale, alpha=error)
     _repair_near_pairs(squared, spoilt, a, b)
     return squared.sqrt_()
 

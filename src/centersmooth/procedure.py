@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from centersmooth.centers import Answer, Center
 from centersmooth.errors import ArgumentError, OutputError, expected
@@ -203,6 +205,7 @@ class Counting:
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
         self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
         self.done = 0
+        self._measured: tuple[int, list[list[NDArray[np.float64]]]] = (0, [[] for _ in parties])
         if resume:
             self.done = resume.done
             for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
@@ -220,14 +223,30 @@ class Counting:
         found = []
         for party, rows in zip(self._parties, self._rows, strict=True):
             block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append([party.measure(rows, part).cpu().numpy() for part in _parts(block)])
+            found.append([_lengths(party, rows, part) for part in _parts(block)])
+        self._measured = (self.done, found)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Count what was measured and is not counted yet.
+
+        An interrupt may strike after any line, most likely while a sketch counts: what is then
+        counted twice, or by one party only, would make every rank too low. So this can be called
+        again, and asks the sketches how far they are.
+        """
+        start, found = self._measured
+        end = start
         for sketch, parts in zip(self.sketches, found, strict=True):
+            end = start
             for lengths in parts:
-                sketch.add(lengths)
-        self.done += len(outputs)
+                end += lengths.shape[1]
+                if sketch.total < end:
+                    sketch.add(lengths)
+        self.done = max(self.done, end)
 
     def unfinished(self) -> Unfinished:
         """What `run` can be resumed from."""
+        self._settle()
         return Unfinished(
             seed=self._source.address.root,
             x=self._source.address.x,
@@ -238,6 +257,14 @@ class Counting:
             sketches=self.sketches,
             done=self.done,
         )
+
+
+def _lengths(party: Party, rows: Block, part: Block) -> NDArray[np.float64]:
+    lengths = party.measure(rows, part).cpu().numpy()
+    if lengths.size and not lengths.min() >= 0:
+        fix = f"{party.metric.name} returned one: repair its `lengths`."
+        raise OutputError(expected("distances >= 0", "a negative one or NaN", fix))
+    return lengths
 
 
 def _rows(answer: Answer, target: Block | None) -> Block:

@@ -31,7 +31,7 @@ def root_seed(seed: int | None) -> int:
     if seed is None:
         return secrets.randbits(63)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-        fix = "None draws a fresh seed from the operating system."
+        fix = "It is an int of Python's own; None draws a fresh seed from the operating system."
         raise ArgumentError(expected("a seed from 0 to 2**63 - 1", repr(seed), fix))
     return seed
 

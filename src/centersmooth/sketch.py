@@ -51,10 +51,14 @@ class Sketch:
 
     def __init__(self, rows: int) -> None:
         self.rows = rows
-        self.total = 0
         self._first = 0  # the key of column 0, a multiple of an octave
         self._counts: Counts = np.zeros((rows, 0), dtype=np.int64)
         self._zeros: Counts = np.zeros(rows, dtype=np.int64)
+
+    @property
+    def total(self) -> int:
+        """How many samples are counted: read from the counts, which an interrupt cannot divide."""
+        return int(self._zeros[0] + self._counts[0].sum())
 
     def add(self, distances: NDArray[Any]) -> None:
         """Count a (rows, samples) block of distances."""
@@ -65,7 +69,6 @@ class Sketch:
         if positive.size:
             self._make_room(int(positive.min()), int(positive.max()))
         _count(keys, self._counts, self._zeros, self._first)
-        self.total += distances.shape[1]
 
     def merge(self, other: Sketch) -> None:
         """Add the counts of another sketch of the same rows."""
@@ -76,7 +79,6 @@ class Sketch:
             start = other._first - self._first
             self._counts[:, start : start + other._counts.shape[1]] += other._counts
         self._zeros += other._zeros
-        self.total += other.total
 
     def _make_room(self, low: int, high: int) -> None:
         first = low // _OCTAVE * _OCTAVE
@@ -117,7 +119,7 @@ class Sketch:
             what = "the counted distances of a part"
             raise FormatError(expected(what, str(error), "The file is damaged.")) from error
         sketch = cls(rows)
-        sketch.total, sketch._first, sketch._counts, sketch._zeros = total, first, counts, zeros
+        sketch._first, sketch._counts, sketch._zeros = first, counts, zeros
         return sketch
 
     def ranked(self) -> Ranked:

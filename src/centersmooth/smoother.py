@@ -180,6 +180,10 @@ def _check_kinds(noise: object, metric: object, center: object) -> None:
         if isinstance(value, type) or not isinstance(value, kind):
             got = value.__name__ + " (the class)" if isinstance(value, type) else repr(value)
             raise ArgumentError(expected(f"a {name} object", got, f"Pass {example}."))
+    for name, value in (("noise", noise), ("center", center)):
+        if type(value).__hash__ is None:  # ranks are remembered under its value
+            fix = "Make its class a frozen dataclass: @dataclass(frozen=True)."
+            raise ArgumentError(expected(f"a {name} that cannot change", repr(value), fix))
 
 
 def _checked_range(input_range: Any) -> tuple[float, float] | None:

@@ -50,6 +50,7 @@ class GeometricMedian(Center):
         return p / math.sqrt(p * p - rest * rest) if rest < p else math.inf
 
 
+_ROWS_TRIED = 64
 _LIKE = 64  # the first valid outputs show what an answer looks like, however they are batched
 
 
@@ -71,6 +72,7 @@ class _MedianGathering(Gathering):
             self._like.extend(pick(outputs, valid))
         if self._rows is None:
             self._rows = block.rows.new_empty((len(self._valid), *block.rows.shape[1:]))
+        kernels.check_widths(self._rows, block.rows)  # a single number would be spread out unseen
         place = slice(self._filled, self._filled + len(block))
         self._rows[place], self._valid[place] = block.rows, block.valid
         self._filled += len(block)
@@ -143,6 +145,12 @@ def geometric_median(rows: torch.Tensor, slack: float, steps: int = 20_000) -> t
                 return nearest
         stretch = min(stretch * 1.3, 50.0) if excess < before else 1.0
         before = excess
-        point = point + stretch * step
+        moved = point + stretch * step
+        if torch.equal(moved, point):  # the step is below the last digit
+            break
+        point = moved
+    for place in kernels.l2(point[None], rows)[0].argsort()[:_ROWS_TRIED]:
+        if residual_pull(rows[place].double(), rows)[0] <= slack / 2:
+            return rows[place].double()
     fix = "Raise GeometricMedian(tolerance=...) or use Medoid()."
     raise CenterError(expected(f"a median within {steps} steps", f"a pull of {excess:.3g}", fix))

@@ -183,8 +183,11 @@ def flat_rows(outputs: Outputs, metric: Metric) -> tuple[torch.Tensor, torch.Ten
 
 
 def mean_pool(outputs: Outputs, size: int, metric: Metric) -> torch.Tensor:
-    """The mean of each run of `size` outputs."""
-    tensor = as_tensor(outputs, metric)
-    if not tensor.is_floating_point():
-        tensor = tensor.float()
-    return tensor.reshape(-1, size, *tensor.shape[1:]).mean(dim=1)
+    """The mean of each run of `size` outputs, in double precision.
+
+    Rounded to the precision of the outputs, a mean could leave a small ball that holds them all;
+    so could the mean of equal outputs, were it not taken from one of them.
+    """
+    tensor = as_tensor(outputs, metric).double()
+    runs = tensor.reshape(-1, size, *tensor.shape[1:])
+    return runs[:, 0] + (runs - runs[:, :1]).mean(dim=1)

@@ -29,6 +29,7 @@ class TotalVariation(Metric):
     value_range: tuple[float, float] | None = None
     shape: tuple[int, ...] | None = None
     mean_stays_in_ball: ClassVar[bool] = True
+    rounding: ClassVar[float] = kernels.L1_ROUNDING
 
     def __post_init__(self) -> None:
         if self.value_range is not None and not self.value_range[0] < self.value_range[1]:

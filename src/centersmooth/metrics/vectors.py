@@ -52,6 +52,7 @@ class L1(_Normed):
     """``d(a, b) = sum |a_i - b_i|``. Range [0, inf) unless a diameter is given. Theorem B."""
 
     diameter: float = math.inf
+    rounding: ClassVar[float] = kernels.L1_ROUNDING
 
     def __post_init__(self) -> None:
         check_diameter(self.diameter)

@@ -22,7 +22,7 @@ Measure = Callable[[Block, Block], torch.Tensor]
 def check_contract(
     model: Model, batch: Any, collate: Callable[[Any], Block], measure: Measure
 ) -> int:
-    """Try the model on 12 noisy inputs: the same answers whatever shares the batch.
+    """Try the model on 12 noisy inputs: the same answers whatever shares the batch, and where.
 
     Returns the number of forward passes spent. Rounding may move an answer a little, and a
     thresholded one now and then by a lot, so only a majority of changed answers counts.
@@ -31,7 +31,8 @@ def check_contract(
     # Joining copies: a model may overwrite what it is given.
     outputs = model(join([kept, middle]))
     first = collate(join([outputs]))
-    again, other = (collate(model(join([kept, company]))) for company in (middle, rest))
+    again = collate(model(join([kept, middle])))
+    other = collate(model(join([rest, kept]))).take(_KEPT, _ROWS)  # in other places, too
     spread = measure(first, first)
     typical = float(spread[torch.isfinite(spread)].median()) if len(spread) else 0.0
     if _changed(measure, first.take(_KEPT, _ROWS), collate(outputs).take(_KEPT, _ROWS), typical):
@@ -46,10 +47,11 @@ def check_contract(
         )
     elif _changed(measure, first, other, typical):
         fix = (
-            "Call model.eval() (BatchNorm in training mode does this), and do not normalise over "
-            "the batch. If it cannot be helped, use cs.models.one_at_a_time."
+            "Call model.eval() (BatchNorm in training mode does this), do not normalise over the "
+            "batch or pad to its longest input, and draw no random numbers from a fixed seed. If "
+            "it cannot be helped, use cs.models.one_at_a_time."
         )
-        got = "answers that change with the other inputs in the batch"
+        got = "answers that change with the rest of the batch, or with the place in it"
         raise BatchDependenceError(expected("answers that depend on one input each", got, fix))
     return 2 * _ROWS + 2 * _KEPT
 

@@ -20,7 +20,7 @@ class Model:
             fix = "Pass a torch.nn.Module or a function of one batch."
             raise ArgumentError(expected("a callable model", type(function).__name__, fix))
         self.function = function
-        self.device = torch.device(device) if device is not None else _device_of(function)
+        self.device = _device_of(function) if device is None else _known(device)
         self._weights: dict[str, torch.Tensor] | None = None
 
     def __call__(self, batch: Any, channels_last: bool = False) -> Outputs:
@@ -76,8 +76,23 @@ def one_at_a_time(function: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     return model
 
 
+def _tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """A copy: torch takes no reversed axes, foreign byte orders or arrays it must not write to."""
+    kind = array.dtype.newbyteorder("=")
+    return torch.from_numpy(array.astype(np.float64 if kind == np.longdouble else kind))
+
+
 def _laid_out(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.contiguous(memory_format=torch.channels_last) if tensor.dim() == 4 else tensor
+
+
+def _known(device: str | torch.device) -> torch.device:
+    """The device, if a tensor can be put there."""
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError, TypeError) as error:
+        fix = f"Leave device out to use the model's own ({str(error).splitlines()[0]})."
+        raise ArgumentError(expected("a device of this machine", repr(device), fix)) from error
 
 
 def _device_of(function: Any) -> torch.device | None:
@@ -90,11 +105,15 @@ def _device_of(function: Any) -> torch.device | None:
 def _failure(batch: Any, error: Exception) -> str:
     got = f"{type(error).__name__}: {error}"
     shape = tuple(getattr(batch, "shape", (len(batch),)))
-    fix = (
-        f"The model was called with a batch of {len(batch)} noisy inputs, shape {shape}. "
-        "centersmooth adds the batch axis itself: pass one input without it (x[0], not x). "
-        "A function of single inputs needs cs.models.one_at_a_time(f)."
-    )
+    kind = f", {batch.dtype}" if isinstance(batch, torch.Tensor) else ""
+    fix = f"The model was called with a batch of {len(batch)} noisy inputs, shape {shape}{kind}. "
+    if kind and any(word in got for word in ("dtype", "Double", "Half", "BFloat16")):
+        fix += "Noisy inputs have the type of the input: give it that of the weights, x.float(). "
+    else:
+        fix += (
+            "centersmooth adds the batch axis itself: pass one input without it (x[0], not x). "
+            "A function of single inputs needs cs.models.one_at_a_time(f)."
+        )
     return expected("a model that takes a batch", got, fix)
 
 
@@ -107,7 +126,7 @@ def _checked(outputs: Any, count: int) -> Outputs:
     elif hasattr(outputs, "__array__"):
         array = np.asarray(outputs)
         numbers = array.dtype.kind in "biufc"
-        return _checked(torch.as_tensor(array) if numbers else array.tolist(), count)
+        return _checked(_tensor(array) if numbers else array.tolist(), count)
     else:
         found = type(outputs).__name__
     fix = (
