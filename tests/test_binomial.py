@@ -75,3 +75,12 @@ def test_joint_rank_is_the_least_that_keeps_the_level() -> None:
 def test_joint_rank_knows_when_there_is_none() -> None:
     assert binomial.joint_rank(10, 0.01, lambda u: np.ones_like(u)) is None
     assert binomial.joint_rank(10, 0.0, lambda u: np.zeros_like(u)) is None
+
+
+@pytest.mark.parametrize("guess", [-5.0, 1.0, 200.0, 250.0, 263.4, 299.0, 300.0, 1e9])
+@pytest.mark.parametrize("k", [60, 70, 90, 98])
+def test_a_guess_saves_search_and_changes_nothing(guess: float, k: int) -> None:
+    def failure(u: np.ndarray) -> np.ndarray:
+        return binomial.at_most(99, u, k)
+
+    assert binomial.joint_rank(300, 0.05, failure, guess) == binomial.joint_rank(300, 0.05, failure)

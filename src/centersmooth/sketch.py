@@ -142,8 +142,9 @@ def _count(keys, counts, zeros, first):  # type: ignore[no-untyped-def]  # pragm
 class Ranked:
     """Order statistics of counted distances.
 
-    No theorem asks for a rank in the lower half, so distances below a row's median are
-    rounded up to it: half the numbers to store, and every answer is still an upper bound.
+    Only the lowest levels of Theorem C ask for a rank in the lower half, at small eps. So
+    distances below a row's median are rounded up to it: half the numbers to store, and every
+    answer is still an upper bound.
     """
 
     def __init__(self, keys: Keys, counts: Counts) -> None:
