@@ -106,3 +106,12 @@ def test_tails_are_as_accurate_as_the_page_on_arithmetic_says(
         total += ratio
         ratio *= i / (n - i + 1) * (1 - p) / p
     assert binomial.at_most(n, p, k) == pytest.approx(first * total, rel=error, abs=0)
+
+
+@pytest.mark.parametrize("guess", [-5.0, 1.0, 200.0, 250.0, 263.4, 299.0, 300.0, 1e9])
+@pytest.mark.parametrize("k", [60, 70, 90, 98])
+def test_a_guess_saves_search_and_changes_nothing(guess: float, k: int) -> None:
+    def failure(u: np.ndarray) -> np.ndarray:
+        return binomial.at_most(99, u, k)
+
+    assert binomial.joint_rank(300, 0.05, failure, guess) == binomial.joint_rank(300, 0.05, failure)

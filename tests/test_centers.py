@@ -309,3 +309,71 @@ def test_numbers_that_differ_in_their_last_bits_have_a_median() -> None:
         tied = torch.from_numpy(rows + 1e-15 * noise.standard_normal((count, 1)))
         point = geometric_median(tied, slack=1e-3 * count)
         assert residual_pull(point, tied)[0] <= 1e-3 * count
+
+
+# ---- The geometric median's theorem
+
+
+SPHERICAL = [metrics.Angular(), metrics.Cosine(), metrics.Hellinger()]
+
+
+@pytest.mark.parametrize("metric", SPHERICAL, ids=lambda m: m.name)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rows_of_spherical_metrics_have_length_one(metric: Any, dtype: torch.dtype) -> None:
+    """To within what `widest` allows for."""
+    assert metric.spherical
+    outputs = torch.rand((200, 301), generator=generator(2), dtype=dtype) ** 4 + 1e-6
+    if isinstance(metric, metrics.Hellinger):
+        outputs = outputs / outputs.sum(dim=1, keepdim=True)
+    squares = metric.collate(outputs).rows.double().square().sum(dim=1)
+    assert float((squares - 1).abs().max()) < 2.0**-20 / 2
+
+
+def test_other_metrics_are_not_spherical() -> None:
+    """A ray is one output only where outputs are directions."""
+    others = (L1, L2, metrics.SquaredL2(), metrics.Rotation(), metrics.TotalVariation())
+    assert not any(metric.spherical for metric in others)
+    assert metrics.power(metrics.Angular(), 0.5).spherical
+
+
+def test_one_level_is_its_factor_and_more_are_never_above_it() -> None:
+    center = GeometricMedian()
+    shares, radii = [0.3, 0.6, 0.8], [0.4, 1.0, 1.2]
+    for p, r in zip(shares, radii, strict=True):
+        single = center.furthest([p], [r])
+        assert single == pytest.approx(center.factor(p) * r, rel=1e-9)
+        assert center.furthest(shares, radii) <= single
+    assert center.furthest([0.3], [0.4]) == math.inf
+    assert center.furthest([], []) == math.inf
+
+
+def test_a_level_that_cannot_be_shown_may_be_left_out() -> None:
+    center = GeometricMedian()
+    with_it = center.furthest([0.4, 0.7, 0.9], [0.5, 1.0, math.inf])
+    assert with_it == pytest.approx(center.furthest([0.4, 0.7], [0.5, 1.0]), rel=1e-9)
+
+
+def test_radii_of_zero_mean_a_median_at_the_point() -> None:
+    center = GeometricMedian()
+    assert center.furthest([0.2, 0.7], [0.0, 0.0]) == 0.0
+    assert center.widest([0.2, 0.7], [0.0, 0.0]) == 0.0
+    assert 0 < center.furthest([0.2, 0.7], [0.0, 1.0]) < center.factor(0.7)
+
+
+@pytest.mark.parametrize("angle", [0.01, 0.3, 0.8, 1.2])
+def test_the_cone_of_one_level_is_that_of_the_tangent_point(angle: float) -> None:
+    """``factor(p) sin(angle)``, up to the spacing of the points that are tried."""
+    center, p = GeometricMedian(), 0.8
+    sine = center.widest([p], [2 * math.sin(angle / 2)])
+    assert sine == pytest.approx(center.factor(p) * math.sin(angle), rel=2e-3)
+    assert sine >= center.factor(p) * math.sin(angle) * (1 - 1e-9)
+
+
+def test_wider_balls_never_bring_the_median_closer() -> None:
+    center, rng = GeometricMedian(), np.random.default_rng(4)
+    for _ in range(50):
+        shares = np.unique(rng.uniform(0.05, 0.95, 8))
+        radii = np.sort(rng.uniform(0, 1.9, len(shares)))
+        wider = radii + rng.uniform(0, 0.1) * (rng.random(len(shares)) < 0.3)
+        for bound in (center.furthest, center.widest):
+            assert bound(list(shares), list(radii)) <= bound(list(shares), list(wider))

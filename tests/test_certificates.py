@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -136,28 +137,15 @@ def test_the_radius_grows_with_what_is_tolerated(name: str) -> None:
     assert radii[-1] > 0
 
 
-def test_the_radius_of_a_median_inverts_the_best_of_its_levels() -> None:
-    """Each p at an eighth of the certificate's level, tried one by one."""
-    from centersmooth.theorems import ball_rank
-    from centersmooth.theorems.geometric_median import _LEVELS
-
-    one = certificate(alpha=cs.Split(0.02, 0.01), samples=600)
-    level = cs.Split(0.02 / len(_LEVELS), 0.01)
-
-    def best(eps: float) -> float:
-        deltas = []
-        for p in _LEVELS:
-            k = math.ceil(p * 51 - 1e-9)
-            rank = ball_rank(one.noise, eps, one.sizes, k, level)
-            if rank is not None:
-                radius = one.ranked.smallest(0, rank)
-                deltas.append(one.center.factor(k / 51) * radius)  # type: ignore[attr-defined]
-        return min(deltas, default=math.inf) * (1 + one.metric.rounding)
-
-    for tau in (1.01 * best(0.01), 1.01 * best(0.1), 1.2 * best(0.1), 1.01 * best(0.2)):
+@pytest.mark.parametrize("name", ["median", "split median", "angular"])
+def test_the_radius_of_a_median_inverts_the_bound_of_its_split_form(name: str) -> None:
+    one = CERTIFICATES[name]
+    split = dataclasses.replace(one, level=one.level.as_split(), _known={})
+    for eps in (0.01, 0.1, 0.2):
+        tau = 1.01 * split.bound(eps)
         radius = one.radius(tau)
-        assert radius > 0
-        assert best(radius) <= tau < best(radius + 1e-6)
+        assert radius >= eps
+        assert split.bound(radius) <= tau < split.bound(radius + 1e-6)
 
 
 def test_a_joint_certificate_inverts_its_split_form() -> None:

@@ -6,6 +6,7 @@ probabilities are bounded from above. Notation of docs/theory/notation.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,8 @@ Failure = Callable[[FloatArray], FloatArray]
 # Left end points, in standard deviations of the Beta law from its mean: close together where its
 # mass is, ever farther apart below. A Beta law near 1 has a long lower tail; whatever of it lies
 # below the last point counts as failed, which no level under that mass would survive.
-_POINTS = np.concatenate((-np.geomspace(60.0, 9.0, 40)[:-1], np.arange(-9.0, 7.0, 0.08)))
+_POINTS = np.concatenate((-np.geomspace(60.0, 9.0, 40)[:-1], np.arange(-9.0, 5.0, 0.08)))
+_PATIENCE = 12  # steps of a search before it bisects
 
 
 def at_least(m: int, q: float, j: int) -> float:
@@ -80,19 +82,34 @@ def expected_failure(m: int, j: int, failure: Failure) -> float:
     return float(np.dot(np.diff(below), worst))
 
 
-def joint_rank(m: int, alpha: float, failure: Failure) -> int | None:
+def joint_rank(m: int, alpha: float, failure: Failure, guess: float | None = None) -> int | None:
     """The least j whose expected failure is at most alpha, or None if j = m fails too.
 
     The mass of the ball up to the j-th smallest of m distances is stochastically at least
     Beta(j, m - j + 1); `failure(u)` is the chance that a query fails when that mass is u.
+    A good guess saves most of the search and changes nothing else.
     """
-    if alpha <= 0 or expected_failure(m, m, failure) > alpha:
+    if alpha <= 0:
         return None
-    low, high = 0, m  # the expectation is nonincreasing in j
+    tried = {m + 1: -math.inf}  # by rank: the logarithm of expected failure over alpha
+    low, high = 0, m + 1  # the expectation is nonincreasing in j
+    j = m // 2 if guess is None else round(guess)
     while high - low > 1:
-        middle = (low + high) // 2
-        if expected_failure(m, middle, failure) <= alpha:
-            high = middle
-        else:
-            low = middle
-    return high
+        j = min(max(j, low + 1), high - 1)
+        value = expected_failure(m, j, failure)
+        tried[j] = math.log(value / alpha) if value > 0 else -math.inf
+        low, high = (low, j) if value <= alpha else (j, high)
+        j = _next_rank(low, high, tried)
+    return high if high <= m else None
+
+
+def _next_rank(low: int, high: int, tried: dict[int, float]) -> int:
+    """Where the search goes on: by interpolation between two sides, else in growing steps."""
+    step = 1 << min(len(tried), 40)
+    if low not in tried:
+        return high - step
+    if math.isinf(tried[high]):
+        return low + step
+    if len(tried) > _PATIENCE:
+        return (low + high) // 2
+    return low + math.ceil((high - low) * tried[low] / (tried[low] - tried[high]))

@@ -24,7 +24,7 @@ from centersmooth.theorems import Sizes, Theorem, theorem_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)

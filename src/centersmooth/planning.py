@@ -172,9 +172,12 @@ def _point(theorem: Theorem, eps: float) -> PlannedPoint:
 
 def _pays_for(theorem: Theorem, eps: float) -> float | None:
     """The eps at which the share of distances that R covers would be just enough."""
+    rank: int | None
     if isinstance(theorem, MedianTheorem):
-        k = theorem.k_at(eps)
-        rank, share = theorem.radius_rank(eps, k), k / theorem.sizes.n
+        level = theorem.price(eps)
+        if level is None:
+            return None
+        rank, share = level.rank, level.k / theorem.sizes.n
     elif isinstance(theorem, MedoidTheorem):
         rank, share = theorem.radius_rank(eps), 0.5
     else:

@@ -16,6 +16,7 @@ _DROPPED_BITS = 13  # a float32 has 23 mantissa bits, 10 are kept
 _OCTAVE = 1 << 10
 _INFINITE_BITS = 0x7F800000
 _INFINITY = _INFINITE_BITS >> _DROPPED_BITS
+_REFERENCES = 2  # the rows of w and of the target come first
 _LARGEST = 2**30  # bytes of one sketch, unpacked
 
 Keys = NDArray[np.int32]
@@ -144,14 +145,17 @@ def _count(keys, counts, zeros, first):  # type: ignore[no-untyped-def]  # pragm
 class Ranked:
     """Order statistics of counted distances.
 
-    No theorem asks for a rank in the lower half, so distances below a row's median are
-    rounded up to it: half the numbers to store, and every answer is still an upper bound.
+    No theorem asks the rows of w and of the target for a rank in the lowest tenth, nor those of
+    outer points for one in the lower half. Distances below are rounded up to there: fewer
+    numbers to store, and every answer is still an upper bound.
     """
 
     def __init__(self, keys: Keys, counts: Counts) -> None:
         ranks = np.cumsum(counts, axis=1)
         self.total = int(ranks[0, -1]) if ranks.size else 0
-        ranks[ranks < (self.total + 1) // 2] = 0
+        least = np.full((len(ranks), 1), (self.total + 1) // 2)
+        least[:_REFERENCES] = (self.total + 9) // 10
+        ranks[ranks < least] = 0
         used = np.flatnonzero(np.diff(ranks, axis=1, prepend=0).any(axis=0))
         self._keys = keys[used]
         self._ranks: Counts = ranks[:, used]

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from centersmooth import kernels
 from centersmooth.centers.base import Answer, Center, Gathering, majority
 from centersmooth.errors import ArgumentError, CenterError, expected
 from centersmooth.metrics import Block, Hilbert, Metric
 from centersmooth.outputs import Outputs, pick
+
+_ROUNDING = 1e-12  # far more than a sum of twenty terms loses
+_NORM = 2.0**-20  # more than the squared length of a row of length one is off by
+
+# How far along the ray of w the reference point may lie: the tangent points of cones of up to
+# 75 degrees. A fixed list, so that the bound stays monotone in the radii.
+_ALONG = 1.0 / np.cos(np.radians(np.linspace(0.0, 75.0, 26)))
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,50 @@ class GeometricMedian(Center):
         """If a share p of the samples lies within R of w, the median lies within factor(p) R."""
         rest = 1.0 - p + self.tolerance
         return p / math.sqrt(p * p - rest * rest) if rest < p else math.inf
+
+    def furthest(self, shares: Sequence[float], radii: Sequence[float]) -> float:
+        """If for each i a share p_i of the samples lies within R_i of w, the median is no further.
+
+        The root D of ``sum (p_i - p_{i-1}) phi(R_i / D) = 1 - p_K + tolerance``, rounded up, with
+        ``phi(s) = sqrt(1 - s^2)`` for s < 1, else -1. Shares rise. With one level it is
+        ``factor(p) R``, and it never exceeds that of any of its levels.
+        """
+        return self._root(shares, np.asarray(radii, dtype=float)[None])
+
+    def widest(self, shares: Sequence[float], radii: Sequence[float]) -> float:
+        """The same on a sphere: the sine of the angle between the median and w, of length one.
+
+        A sample on the unit sphere within R of w is within ``sqrt((1 - a)^2 + a R^2)`` of a w, for
+        every a > 0 at once. A median within D of a w is seen from the origin within the
+        angle ``arcsin(D / a)`` of w. The a with the least D / a is taken.
+        """
+        along = _ALONG[:, None]
+        chords = np.asarray(radii, dtype=float)[None]
+        norms = _NORM * (along - 1.0) * (along + 1.0)
+        moved = np.sqrt((along - 1.0) ** 2 + norms + along * chords**2)
+        return self._root(shares, moved / along)
+
+    def _root(self, shares: Sequence[float], radii: NDArray[np.float64]) -> float:
+        """The least of the roots of all rows, each an alternative."""
+        factors = np.array([self.factor(p) for p in shares])
+        enough = factors < math.inf
+        high = float((factors[enough] * radii[:, enough]).min(initial=math.inf))
+        if not 0 < high < math.inf:
+            return high
+        weights = np.diff(shares, prepend=0.0)
+        rest = 1.0 - shares[-1] + self.tolerance + _ROUNDING
+
+        def beyond(point: float) -> bool:
+            s = radii / point
+            pull = np.where(s < 1, np.sqrt(np.maximum(0.0, 1.0 - s * s)), -1.0)
+            return bool(((weights * pull).sum(axis=1) > rest).any())
+
+        low = 0.0
+        while not beyond(high):
+            low, high = high, high * 2
+        while low < (middle := (low + high) / 2) < high:  # to the last bit: monotone in the radii
+            low, high = (low, middle) if beyond(middle) else (middle, high)
+        return high * (1.0 + _ROUNDING)
 
 
 _ROWS_TRIED = 64

@@ -65,6 +65,9 @@ class Metric(ABC):
     rounding: ClassVar[float] = 2.0**-19
     """The relative slack that bounds add for arithmetic in `lengths` (docs/theory/arithmetic.md);
     0 where distances are computed exactly."""
+    spherical: ClassVar[bool] = False
+    """Whether rows have length one and ``hilbert.bound(s)`` holds for every point that is seen
+    from the origin within the angle arcsin(s) of w."""
     unit: ClassVar[str] = ""
 
     @abstractmethod

@@ -61,6 +61,10 @@ class _Derived(Metric):
     def mean_stays_in_ball(self) -> bool:  # type: ignore[override]
         return self.metric.mean_stays_in_ball
 
+    @property
+    def spherical(self) -> bool:  # type: ignore[override]
+        return self.metric.spherical
+
     def collate(self, outputs: Outputs) -> Block:
         return self.metric.collate(outputs)
 

@@ -78,6 +78,7 @@ class Hellinger(_Distribution):
     """
 
     diameter: float = field(default=1.0, init=False)
+    spherical: ClassVar[bool] = True
 
     def collate(self, outputs: Outputs) -> Block:
         rows, valid = distribution_rows(outputs, self)

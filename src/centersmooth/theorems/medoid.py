@@ -16,6 +16,9 @@ from centersmooth.noise import Noise
 from centersmooth.sketch import Ranked
 from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
 
+# Which parts of the share of delta_1 and b together go to b: the best is taken for each eps.
+_PARTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -136,16 +139,51 @@ class MedoidTheorem(Theorem):
 def _outer_ranks(
     center: Medoid, noise: Noise, eps: float, sizes: Sizes, level: Confidence
 ) -> tuple[int, int] | None:
-    points, n = center.outer_points, sizes.n
-    if points == 0:
+    if center.outer_points == 0:
         return None
-    certificate = level.certificate if isinstance(level, Split) else level.alpha
-    query = level.query if isinstance(level, Split) else level.alpha
     shares = Shares.of(level)
-    mass = binomial.needed_mass(n, majority(n), shares.count * query)
-    share = 1.0 - (shares.candidate * query) ** (1.0 / center.candidates)
-    around = noise.mass_needed(mass, eps)
-    among = noise.mass_needed(share, eps, fold=center.pool)
-    rank_tau = binomial.upper_rank(sizes.m, around, shares.balls * certificate / points)
-    rank_t = binomial.upper_rank(points, among, shares.outer * certificate)
+    if isinstance(level, Split):
+        balls, outer = shares.balls * level.certificate, shares.outer * level.certificate
+        count, candidate = shares.count * level.query, shares.candidate * level.query
+        rank_tau = _rank_of_balls(center, noise, eps, sizes, balls, count)
+        rank_t = _rank_among(center, noise, eps, outer, candidate)
+    else:
+        together = (shares.balls + shares.count) * level.alpha
+        tried = (
+            _rank_of_balls(center, noise, eps, sizes, (1 - part) * together, part * together)
+            for part in _PARTS
+        )
+        rank_tau = min((rank for rank in tried if rank), default=None)
+        together = (shares.outer + shares.candidate) * level.alpha
+        rank_t = binomial.joint_rank(
+            center.outer_points, together, _no_candidate(center, noise, eps)
+        )
     return (rank_tau, rank_t) if rank_tau and rank_t else None
+
+
+def _rank_of_balls(
+    center: Medoid, noise: Noise, eps: float, sizes: Sizes, balls: float, count: float
+) -> int | None:
+    """The rank of tau: delta_1 over the outer points, b for the count at the query."""
+    mass = binomial.needed_mass(sizes.n, majority(sizes.n), count)
+    around = noise.mass_needed(mass, eps)
+    return binomial.upper_rank(sizes.m, around, balls / center.outer_points)
+
+
+def _rank_among(
+    center: Medoid, noise: Noise, eps: float, outer: float, candidate: float
+) -> int | None:
+    """The rank of t among the taus, split form: delta_2 at the certificate, c at the query."""
+    share = 1.0 - candidate ** (1.0 / center.candidates)
+    among = noise.mass_needed(share, eps, fold=center.pool)
+    return binomial.upper_rank(center.outer_points, among, outer)
+
+
+def _no_candidate(center: Medoid, noise: Noise, eps: float) -> binomial.Failure:
+    """The chance that no candidate at the query is one of a share v of outputs at x."""
+
+    def failure(v: binomial.FloatArray) -> binomial.FloatArray:
+        missed = 1.0 - noise.mass_left(v, eps, fold=center.pool)
+        return missed**center.candidates  # type: ignore[no-any-return]
+
+    return failure
