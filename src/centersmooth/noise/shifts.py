@@ -90,11 +90,13 @@ class GaussianShift(_Shift):
         return torch.floor(draws * self.sigma + 0.5).long()
 
     def moves(self, eps: float, count: int, generator: torch.Generator) -> torch.Tensor:
-        """Shifts of length eps in any direction, shortened to whole steps."""
+        """Shifts of about eps in any direction: the nearest whole one if it is no longer."""
         directions = torch.randn((count, self.axes), generator=generator)
         lengths = directions.norm(dim=1, keepdim=True).clamp(min=1e-9)
-        steps: torch.Tensor = (directions / lengths * (eps * (1 + 1e-6))).trunc()
-        return steps.long()
+        exact = directions / lengths * (eps * (1 + 1e-6))
+        nearest = exact.round()
+        fits = nearest.norm(dim=1, keepdim=True) <= eps * (1 + 1e-6)
+        return torch.where(fits, nearest, exact.trunc()).long()
 
     def mass_left(self, p: Any, eps: float, fold: int = 1) -> Any:
         """Phi(Phi^-1(p) - sqrt(fold) eps / sigma)."""
