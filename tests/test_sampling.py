@@ -9,7 +9,7 @@ from scipy.stats import kstest
 
 from centersmooth.errors import ArgumentError, InputError
 from centersmooth.models import Model
-from centersmooth.noise import Gaussian
+from centersmooth.noise import Gaussian, TokenDeletion
 from centersmooth.sampling import (
     BLOCK,
     CERTIFICATION,
@@ -185,3 +185,54 @@ def test_an_input_without_a_value_is_refused() -> None:
     for x in (object(), {"a": object()}, [lambda: 0]):
         with refused(InputError, "a value to hash", "tensors"):
             fingerprint(x)
+
+
+class Counted(Gaussian):
+    """Counts how often it is asked for a block."""
+
+    blocks = 0
+
+    def sample(self, x: torch.Tensor, generator: torch.Generator, count: int) -> torch.Tensor:
+        Counted.blocks += 1
+        return super().sample(x, generator, count)
+
+
+@pytest.mark.parametrize("size", [1, 5, 64, 100])
+def test_a_block_is_drawn_once_and_kept_from_models_that_overwrite(size: int) -> None:
+    Counted.blocks = 0
+    x, address = torch.zeros(3), Address(1, fingerprint(torch.zeros(3)))
+
+    def overwriting(batch: torch.Tensor) -> torch.Tensor:
+        return batch.add_(1)
+
+    options = (Counted(0.25), x, address, "samples", (0, 200), Batching(size))
+    outputs = torch.cat(list(draw(Model(overwriting, None), *options)))  # type: ignore[arg-type]
+    assert torch.equal(outputs, 1 + noisy(Gaussian(0.25), x, address, "samples", 0, 200))
+    assert Counted.blocks == 4
+
+
+def test_lists_of_tokens_are_kept_from_models_that_overwrite() -> None:
+    tokens = ["a", "b", "c"]
+    address, noise = Address(1, fingerprint(tokens)), TokenDeletion(0.3)
+
+    def overwriting(batch: list[list[str]]) -> list[int]:
+        counts = [len(words) for words in batch]
+        for words in batch:
+            words.clear()
+        return counts
+
+    def counting(batch: list[list[str]]) -> list[int]:
+        return [len(words) for words in batch]
+
+    found = [
+        [
+            n
+            for part in draw(
+                Model(f, None), noise, tokens, address, "samples", (0, 90), Batching(7)
+            )
+            for n in part
+        ]
+        for f in (overwriting, counting)
+    ]
+    assert found[0] == found[1]
+    assert tokens == ["a", "b", "c"]

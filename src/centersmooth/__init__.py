@@ -1,6 +1,7 @@
 """input -> noise -> model -> outputs -> metric distances -> center -> certificate -> study."""
 
 from centersmooth import executors, metrics, models, noise, published
+from centersmooth.attacks import Audit, audit
 from centersmooth.centers import GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
@@ -15,6 +16,7 @@ from centersmooth.study import PublishedProcedure, Setting, Study
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "CentersmoothError",
     "Certificate",
     "Gaussian",
@@ -29,6 +31,7 @@ __all__ = [
     "Split",
     "Store",
     "Study",
+    "audit",
     "certify_together",
     "executors",
     "metrics",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,12 +89,36 @@ def _full_generator(name: bytes) -> torch.Generator:
 
 def noisy(noise: Noise, x: Any, address: Address, phase: str, start: int, stop: int) -> Any:
     """Noisy copies number start to stop of a phase, the same however they are batched."""
-    device = x.device if isinstance(x, torch.Tensor) else torch.device("cpu")
-    parts = []
-    for block in range(start // BLOCK, (stop - 1) // BLOCK + 1):
-        copies = noise.sample(x, address.generator(phase, block, device), BLOCK)
-        parts.append(copies[max(0, start - block * BLOCK) : stop - block * BLOCK])
-    return parts[0] if len(parts) == 1 else join(parts)
+    return _Phase(noise, x, address, phase).copies(start, stop)
+
+
+class _Phase:
+    """The noisy copies of one phase; a block that several small batches share is drawn once."""
+
+    def __init__(self, noise: Noise, x: Any, address: Address, phase: str) -> None:
+        self._noise, self._x, self._address, self._name = noise, x, address, phase
+        self._device = x.device if isinstance(x, torch.Tensor) else torch.device("cpu")
+        self._kept: tuple[int, Any] = (-1, None)
+
+    def copies(self, start: int, stop: int) -> Any:
+        """Copies number start to stop."""
+        parts = []
+        for block in range(start // BLOCK, (stop - 1) // BLOCK + 1):
+            first, last = max(0, start - block * BLOCK), min(BLOCK, stop - block * BLOCK)
+            drawn = self._block(block)
+            parts.append(drawn if last - first == BLOCK else _own(drawn[first:last]))
+        return parts[0] if len(parts) == 1 else join(parts)
+
+    def _block(self, block: int) -> Any:
+        if self._kept[0] != block:
+            stream = self._address.generator(self._name, block, self._device)
+            self._kept = (block, self._noise.sample(self._x, stream, BLOCK))
+        return self._kept[1]
+
+
+def _own(copies: Any) -> Any:
+    """Copies of these copies: a model may overwrite what it is given."""
+    return copies.clone() if isinstance(copies, torch.Tensor) else [copy(one) for one in copies]
 
 
 @dataclass(frozen=True)
@@ -119,6 +144,7 @@ def draw(
     batching: Batching,
 ) -> Iterator[Outputs]:
     """The model's outputs for noisy copies number span[0] to span[1] of a phase."""
+    drawn = _Phase(noise, x, address, phase)
     for start in range(span[0], span[1], batching.size):
         stop = min(start + batching.size, span[1])
-        yield model(noisy(noise, x, address, phase, start, stop), batching.channels_last)
+        yield model(drawn.copies(start, stop), batching.channels_last)

@@ -129,7 +129,7 @@ class Smoother:
         if len(wanted) != len(inputs):
             fix = "Give one target per input, None where there is none."
             raise ArgumentError(expected(f"{len(inputs)} targets", len(wanted), fix))
-        inner = self._quiet()
+        inner = self.quiet()
         certificates = []
         with progress_bar(self.progress, "certifying inputs", len(inputs)) as advance:
             for x, target in zip(inputs, wanted, strict=True):
@@ -137,7 +137,7 @@ class Smoother:
                 advance(1)
         return certificates
 
-    def _quiet(self) -> Smoother:
+    def quiet(self) -> Smoother:
         """The same smoother, sharing its tuning, without a bar of its own."""
         twin = object.__new__(Smoother)
         twin.__dict__.update(self.__dict__, progress=False)

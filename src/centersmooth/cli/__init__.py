@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from centersmooth import __version__
+from centersmooth.cli.audit import audit
 from centersmooth.cli.certify import certify
 from centersmooth.cli.demo import demo
 from centersmooth.cli.export import export
@@ -36,6 +37,7 @@ app.command()(demo)
 app.command()(certify)
 app.command()(study)
 app.command()(plan)
+app.command()(audit)
 app.command()(export)
 app.command()(report)
 

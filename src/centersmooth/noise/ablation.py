@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ import torch
 
 from centersmooth.errors import ArgumentError, InputError, expected
 from centersmooth.noise.counts import SCALE, changes
-from centersmooth.noise.draws import subsets
+from centersmooth.noise.draws import randint, subsets
 from centersmooth.noise.inputs import InputRange, any_tensor
 from centersmooth.noise.options import sizes, whole
 from centersmooth.noise.shared import SharedMass
@@ -40,6 +41,24 @@ class _Ablation(SharedMass):
         if self.absent is None:
             return torch.cat([values, (~kept).unsqueeze(1).to(x.dtype)], dim=1)
         return values if stacked else values.squeeze(1)
+
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """The least or the largest value there is, at random, in place of what may be changed."""
+        low, high = input_range or (float(x.min()), float(x.max()))
+        found = []
+        for _ in range(count):
+            values = torch.randint(2, x.shape, generator=generator).to(x)
+            if randint(2, generator):  # all alike, or each by itself
+                values[...] = float(randint(2, generator))
+            places = self.changed(x, changes(eps), generator)
+            found.append(torch.where(places, low + (high - low) * values, x).to(x.dtype))
+        return found
+
+    @abstractmethod
+    def changed(self, x: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
+        """Where an attacker of this size changes x: booleans that go with x."""
 
     def _check_absent(self) -> None:
         if self.absent is not None and not (
@@ -89,6 +108,13 @@ class Ablation(_Ablation):
         """`count` copies, each showing other features."""
         kept = subsets(self.keep, self.features, count, generator, x.device)
         return self.hidden(x, kept.reshape(count, *(x.shape[1:] if self.channels else x.shape)))
+
+    def changed(self, x: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
+        """Random features."""
+        shape = x.shape[1:] if self.channels else x.shape
+        places = torch.zeros(self.features, dtype=torch.bool)
+        places[torch.randperm(self.features, generator=generator)[:size]] = True
+        return places.reshape(shape).to(x.device)
 
     def shared(self, eps: float) -> float:
         """The probability that none of the changed features is shown."""
@@ -147,6 +173,17 @@ class PatchAblation(_Ablation):
             start = torch.randint(size, (count, 1), generator=generator, device=x.device)
             spans.append((torch.arange(size, device=x.device) - start) % size < shown)
         return self.hidden(x, spans[0][:, :, None] & spans[1][:, None, :])
+
+    def changed(self, x: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
+        """A square somewhere in the image."""
+        places = torch.zeros(self.image, dtype=torch.bool)
+        sides = [min(size, length) for length in self.image]
+        top, left = (
+            randint(length - side + 1, generator)
+            for length, side in zip(self.image, sides, strict=True)
+        )
+        places[top : top + sides[0], left : left + sides[1]] = True
+        return places.to(x.device)
 
     def shared(self, eps: float) -> float:
         """The probability that the block and the patch do not meet."""

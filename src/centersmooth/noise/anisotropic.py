@@ -11,6 +11,7 @@ import torch
 
 from centersmooth.errors import InputError, expected
 from centersmooth.noise.additive import Additive
+from centersmooth.noise.balls import Ball, L2Ball
 from centersmooth.noise.gaussian import Gaussian
 from centersmooth.noise.inputs import InputRange
 from centersmooth.noise.options import positive
@@ -48,6 +49,10 @@ class AnisotropicGaussian(Additive):
     def scale(self) -> float:
         """1: eps counts standard deviations."""
         return 1.0
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """The ellipsoid."""
+        return L2Ball(self._spread(x, torch.float64))
 
     def draw(
         self, x: torch.Tensor, generator: torch.Generator, count: int, dtype: torch.dtype

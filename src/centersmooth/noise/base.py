@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from centersmooth.noise.balls import Ball
+from centersmooth.noise.inputs import InputRange
+
 
 class Noise(ABC):
     """A smoothing noise together with the attacker it defends against.
@@ -21,6 +24,23 @@ class Noise(ABC):
 
     norm: ClassVar[str]
     """In which norm the attacker's eps is measured."""
+
+    def ball(self, x: torch.Tensor) -> Ball | None:
+        """The moves an attacker can make, where they are numbers that are added to the input."""
+        return None
+
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """Random inputs that an attacker of size eps may choose, as far from x as it can go.
+
+        None where the noise cannot list any: an audit then needs the user's own.
+        """
+        ball = self.ball(x) if isinstance(x, torch.Tensor) else None
+        if ball is None:
+            return []
+        moves = [ball.random(x, eps, generator) for _ in range(count)]
+        return [ball.moved(x, move, eps, input_range) for move in moves]
 
     @abstractmethod
     def sample(self, x: Any, generator: torch.Generator, count: int) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from centersmooth.errors import ArgumentError, InputError, expected
-from centersmooth.noise.draws import chosen, odds
+from centersmooth.noise.counts import changes as changed
+from centersmooth.noise.draws import chosen, odds, randint
 from centersmooth.noise.inputs import InputRange, any_tensor
 from centersmooth.noise.options import probability, whole
 from centersmooth.noise.regions import Curve, Regions, fill, sums
@@ -67,6 +68,22 @@ class BitFlips(Regions):
     def curves(self, changes: int, fold: int) -> tuple[Curve, ...]:
         """One curve for every division of the flips into additions and deletions."""
         return _curves(self, changes, fold)
+
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """Random flips, divided into additions and deletions in one of the strongest ways."""
+        divisions = self.divisions(changed(eps))
+        zeros, ones = ((x.flatten() == bit).nonzero()[:, 0] for bit in (0, 1))
+        found = []
+        for _ in range(count):
+            added, deleted = divisions[randint(len(divisions), generator)]
+            there = x.clone().flatten()
+            for places, flips, value in ((zeros, added, 1), (ones, deleted, 0)):
+                order = torch.randperm(len(places), generator=generator).to(places.device)
+                there[places[order[:flips]]] = value
+            found.append(there.reshape(x.shape))
+        return found
 
     def divisions(self, changes: int) -> list[tuple[int, int]]:
         """The strongest attacks: (additions, deletions). Fewer flips are never stronger."""

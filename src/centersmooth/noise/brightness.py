@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 
 from centersmooth.noise.additive import Additive
+from centersmooth.noise.balls import Ball, Line
 from centersmooth.noise.gaussian import Gaussian
 from centersmooth.noise.options import positive
 
@@ -28,6 +29,10 @@ class Brightness(Additive):
 
     def __post_init__(self) -> None:
         positive(self.sigma, "sigma", "sigma is the spread of the brightness, e.g. 0.2 for [0, 1].")
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """One number for all values."""
+        return Line()
 
     @property
     def scale(self) -> float:

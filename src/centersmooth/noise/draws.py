@@ -23,6 +23,11 @@ def chosen(
     return torch.randint(_STEPS, shape, generator=generator, device=device) < cases
 
 
+def randint(cases: int, generator: torch.Generator) -> int:
+    """A whole number from 0 to cases - 1."""
+    return int(torch.randint(cases, (), generator=generator))
+
+
 def subsets(
     size: int, total: int, count: int, generator: torch.Generator, device: torch.device
 ) -> torch.Tensor:

@@ -11,6 +11,7 @@ import torch
 from scipy.special import ndtr, ndtri
 
 from centersmooth.errors import ArgumentError, expected
+from centersmooth.noise.balls import Ball, L2Ball
 from centersmooth.noise.base import Noise
 from centersmooth.noise.inputs import real_tensor
 
@@ -29,6 +30,10 @@ class Gaussian(Noise):
         if not (isinstance(self.sigma, (int, float)) and 0 < self.sigma < math.inf):
             fix = "sigma is the noise level in the units of the input, e.g. 0.25 for [0, 1]."
             raise ArgumentError(expected("a positive, finite sigma", repr(self.sigma), fix))
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """l2."""
+        return L2Ball()
 
     @property
     def scale(self) -> float:

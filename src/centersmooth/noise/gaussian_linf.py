@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from centersmooth.noise.balls import Ball, LinfBall
 from centersmooth.noise.base import Noise
 from centersmooth.noise.gaussian import Gaussian
 from centersmooth.noise.inputs import InputRange, check_dimension
@@ -29,6 +30,10 @@ class GaussianLinf(Noise):
     def __post_init__(self) -> None:
         self._euclidean()
         whole(self.dimension, "dimension", 1, "It is the number of values of an input: x.numel().")
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """l-infinity."""
+        return LinfBall()
 
     @property
     def scale(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from centersmooth.noise.additive import Additive
+from centersmooth.noise.balls import Ball, L1Ball
 from centersmooth.noise.options import positive
 from centersmooth.noise.regions import Curve, FloatArray, fill, sums
 
@@ -31,6 +32,10 @@ class LaplaceL1(Additive):
 
     def __post_init__(self) -> None:
         positive(self.b, "b", "b is the mean size of the noise, in the units of the input.")
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """l1."""
+        return L1Ball()
 
     @property
     def scale(self) -> float:

@@ -45,6 +45,17 @@ class _Shift(Noise):
             raise InputError(expected(f"an input with {self.axes} axes", tensor.dim(), fix))
         return tensor
 
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """Random whole shifts."""
+        steps = self.moves(eps, count, generator)
+        return list(shifted(x, steps.to(x.device)))
+
+    @abstractmethod
+    def moves(self, eps: float, count: int, generator: torch.Generator) -> torch.Tensor:
+        """Whole shifts that an attacker of size eps can make: of shape (count, axes)."""
+
     def _farthest(self, x: torch.Tensor) -> list[int]:
         """Half-way round along each axis."""
         return [size // 2 for size in x.shape[x.dim() - self.axes :]]
@@ -77,6 +88,15 @@ class GaussianShift(_Shift):
         draws = torch.randn((count, self.axes), generator=generator, device=x.device)
         # floor(z + 1/2) commutes with whole shifts; rounding halves to even does not.
         return torch.floor(draws * self.sigma + 0.5).long()
+
+    def moves(self, eps: float, count: int, generator: torch.Generator) -> torch.Tensor:
+        """Shifts of about eps in any direction: the nearest whole one if it is no longer."""
+        directions = torch.randn((count, self.axes), generator=generator)
+        lengths = directions.norm(dim=1, keepdim=True).clamp(min=1e-9)
+        exact = directions / lengths * (eps * (1 + 1e-6))
+        nearest = exact.round()
+        fits = nearest.norm(dim=1, keepdim=True) <= eps * (1 + 1e-6)
+        return torch.where(fits, nearest, exact.trunc()).long()
 
     def mass_left(self, p: Any, eps: float, fold: int = 1) -> Any:
         """Phi(Phi^-1(p) - sqrt(fold) eps / sigma)."""
@@ -121,6 +141,12 @@ class UniformShift(_Shift, SharedMass):
         """Whole numbers from -most to most."""
         shape = (count, self.axes)
         return torch.randint(-self.most, self.most + 1, shape, generator=generator, device=x.device)
+
+    def moves(self, eps: float, count: int, generator: torch.Generator) -> torch.Tensor:
+        """As far as allowed along every axis, or not along it."""
+        most = changes(eps)
+        choices = torch.tensor([-most, most, -most, most, 0])
+        return choices[torch.randint(5, (count, self.axes), generator=generator)]
 
     def shared(self, eps: float) -> float:
         """(1 - eps / (2 most + 1))^axes: the shifts that both windows hold."""

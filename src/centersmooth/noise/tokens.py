@@ -10,7 +10,7 @@ import torch
 
 from centersmooth.errors import ArgumentError, InputError, expected
 from centersmooth.noise.counts import SCALE, changes
-from centersmooth.noise.draws import chosen, odds
+from centersmooth.noise.draws import chosen, odds, randint
 from centersmooth.noise.inputs import InputRange, any_tensor, token_list
 from centersmooth.noise.options import probability, whole
 from centersmooth.noise.regions import Curve, Regions, fill, sums
@@ -51,6 +51,21 @@ class TokenDeletion(SharedMass):
         edits = changes(eps)
         # pow is accurate to one unit in the last place.
         return self.p_delete**edits * (1.0 - 2.0**-51) if edits else 1.0
+
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """Random edits; what is inserted are other tokens of x, and copies of them."""
+        known = list(x) or [""]
+        found = []
+        for _ in range(count):
+            there = list(x)
+            for _ in range(changes(eps)):
+                place, kind = randint(len(there) + 1, generator), randint(3, generator)
+                token = [known[randint(len(known), generator)]] if kind else []
+                there[place : place + (kind < 2)] = token  # delete, replace, insert
+            found.append(there)
+        return found
 
     def check_input(self, x: Any, input_range: InputRange) -> list[Any]:
         """A list of tokens."""
@@ -93,6 +108,20 @@ class TokenSubstitution(Regions):
     def curves(self, changes: int, fold: int) -> tuple[Curve, ...]:
         """One curve: all attacks with so many replaced tokens are alike."""
         return (_curve(self.p_replace, self.vocabulary, changes * fold),)
+
+    def attacks(
+        self, x: Any, eps: float, count: int, generator: torch.Generator, input_range: InputRange
+    ) -> list[Any]:
+        """Random tokens replaced by any others."""
+        ids = torch.as_tensor(x).long().flatten()
+        found = []
+        for _ in range(count):
+            places = torch.randperm(len(ids), generator=generator)[: changes(eps)].to(ids.device)
+            steps = torch.randint(1, self.vocabulary, (len(places),), generator=generator)
+            there = ids.clone()
+            there[places] = (ids[places] + steps.to(ids.device)) % self.vocabulary
+            found.append(there.tolist() if isinstance(x, list) else there.reshape(x.shape).to(x))
+        return found
 
     def check_input(self, x: Any, input_range: InputRange) -> Any:
         """Ids below the size of the vocabulary."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 
 from centersmooth.noise.additive import Additive
+from centersmooth.noise.balls import Ball, L1Ball, LinfBall
 from centersmooth.noise.inputs import InputRange, check_dimension
 from centersmooth.noise.options import positive, whole
 from centersmooth.noise.shared import SharedMass
@@ -43,6 +44,10 @@ class UniformL1(_Uniform):
     def __post_init__(self) -> None:
         positive(self.half_width, "half_width", _HALF_WIDTH)
 
+    def ball(self, x: torch.Tensor) -> Ball:
+        """l1."""
+        return L1Ball()
+
     @property
     def scale(self) -> float:
         """Half of half_width: nothing is left to certify at twice half_width."""
@@ -73,6 +78,10 @@ class UniformLinf(_Uniform):
     def __post_init__(self) -> None:
         positive(self.half_width, "half_width", _HALF_WIDTH)
         whole(self.dimension, "dimension", 1, "It is the number of values of an input: x.numel().")
+
+    def ball(self, x: torch.Tensor) -> Ball:
+        """l-infinity."""
+        return LinfBall()
 
     @property
     def scale(self) -> float:
