@@ -160,6 +160,18 @@ def _decode(
     return hilbert.decode(rounded.double(), like)
 
 
+def _pieces(rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Pieces whose float64 copies stay small beside the rows."""
+    return torch.split(rows, max(1, 2**21 // max(1, rows.shape[1])))
+
+
+def _mean(rows: torch.Tensor) -> torch.Tensor:
+    total = torch.zeros_like(rows[0], dtype=torch.float64)
+    for part in _pieces(rows):
+        total += part.double().sum(dim=0)
+    return total / len(rows)
+
+
 def residual_pull(point: torch.Tensor, rows: torch.Tensor) -> tuple[float, torch.Tensor]:
     """How much unit vectors towards the rows exceed what rows at the point itself can hold.
 
@@ -168,7 +180,7 @@ def residual_pull(point: torch.Tensor, rows: torch.Tensor) -> tuple[float, torch
     total = torch.zeros_like(point)
     weights = point.new_zeros(())
     here = 0
-    for part in torch.split(rows, max(1, 2**23 // max(1, rows.shape[1]))):
+    for part in _pieces(rows):
         offsets = part.double() - point
         distances = torch.linalg.vector_norm(offsets, dim=1)
         inverse = torch.where(distances > 0, 1.0 / distances, torch.zeros_like(distances))
@@ -187,7 +199,7 @@ def geometric_median(rows: torch.Tensor, slack: float, steps: int = 20_000) -> t
     Steps are stretched while that helps. Where the median is a row or close to one, plain
     iterations crawl, so the nearest row is tried now and then.
     """
-    point = rows.double().mean(dim=0)
+    point = _mean(rows)
     stretch, before = 1.0, math.inf
     for count in range(steps):
         excess, step = residual_pull(point, rows)
