@@ -66,6 +66,8 @@ class Metric(ABC):
     """The relative slack that bounds add for arithmetic in `lengths` (docs/theory/arithmetic.md);
     0 where distances are computed exactly."""
     unit: ClassVar[str] = ""
+    meaning: ClassVar[str] = ""
+    """What an output must be like to be measured, in a sentence, besides being finite."""
 
     @abstractmethod
     def collate(self, outputs: Outputs) -> Block:

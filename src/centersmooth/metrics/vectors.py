@@ -119,6 +119,8 @@ class _Flat:
 class _Directional(Metric):
     """Rows are the outputs scaled to length one; lengths are angles in radians."""
 
+    meaning: ClassVar[str] = "An output of zeros has no direction."
+
     def collate(self, outputs: Outputs) -> Block:
         rows, valid = flat_rows(outputs, self)
         norms = torch.linalg.vector_norm(rows, dim=1, keepdim=True, dtype=torch.float64)
