@@ -175,6 +175,8 @@ def test_another_smoother_is_refused(change: dict[str, Any], words: tuple[str, .
 def test_what_makes_no_sense_is_refused() -> None:
     made = smoother()
     certificate = made.certify(X, 200)
+    with refused(ArgumentError, "a smoother and its certificate", "In this order"):
+        audit(certificate, made, X, 0.1)  # type: ignore[arg-type]
     with refused(ArgumentError, "the certified input", "in the same precision"):
         audit(made, certificate, X + 1, 0.1)
     with refused(ArgumentError, "one finite eps >= 0"):

@@ -244,6 +244,12 @@ def test_a_noise_and_a_center_of_ones_own_are_passed_when_reading(tmp_path: Path
             Certificate.from_json(one.to_json(), **rest)
 
 
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "weights.pt").write_bytes(bytes([255, 254, 0]))
+    with refused(FormatError, "a certificate", "that Certificate.save wrote"):
+        cs.Certificate.load(tmp_path / "weights.pt")
+
+
 def test_what_is_no_json_of_a_certificate_is_refused() -> None:
     for text in (
         "",

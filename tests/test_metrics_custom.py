@@ -81,3 +81,10 @@ def test_outputs_of_any_kind_can_be_measured() -> None:
     assert words.name == "<lambda>"
     with refused(ArgumentError, "cannot be averaged"):
         words.pool(["a"], 1)
+
+
+@pytest.mark.parametrize("found", [None, torch.ones(2), "far"])
+def test_a_distance_that_is_no_number_is_refused(found: Any) -> None:
+    metric = Custom(lambda a, b: found)
+    with refused(OutputError, "a number from the distance", "float((a - b).norm())"):
+        metric(1.0, 2.0)

@@ -254,3 +254,11 @@ def test_eight_bit_inputs_are_warned_about() -> None:
         warn_about_units(1000 * torch.randn(3, 8), None)
         warn_about_units(torch.zeros(0), None)
         warn_about_units("tokens", None)
+
+
+def test_an_invalid_output_is_told_what_it_should_be_like() -> None:
+    """Width and height in place of a corner: the commonest slip with boxes."""
+    party = Party(metrics.BoxJaccard(), cs.Medoid(5))
+    of = source(lambda batch: torch.tensor([[10.0, 10, 5, 5]]).expand(len(batch), 4))
+    with refused(OutputError, "outputs that BoxJaccard can measure", "x1 <= x2"):
+        find_answers(of, [party], 51, ignored)

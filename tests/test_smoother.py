@@ -146,6 +146,8 @@ def test_only_metric_and_center_may_differ() -> None:
             cs.certify_together([first, other], X)
     with refused(ArgumentError, "at least one smoother"):
         cs.certify_together([], X)
+    with refused(ArgumentError, "a list of smoothers", "got Smoother"):
+        cs.certify_together(first, X)  # type: ignore[arg-type]
     with refused(ArgumentError, "1 targets", "got 2"):
         cs.certify_together([first], X, targets=[None, None])
 

@@ -284,7 +284,12 @@ class Certificate:
         center: Center | None = None,
     ) -> Certificate:
         """Read a file that `save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"), metric, noise, center)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            fix = "Give a file that Certificate.save wrote."
+            raise FormatError(expected("a certificate", str(error), fix)) from error
+        return cls.from_json(text, metric, noise, center)
 
 
 def _sizes(data: Any) -> Sizes:

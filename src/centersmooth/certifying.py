@@ -202,6 +202,9 @@ def _largest_move(smoother: Certifiable, x: Any, grid: tuple[float, ...] | None)
 
 
 def _check_shared(smoothers: Sequence[Certifiable]) -> Certifiable:
+    if not isinstance(smoothers, Sequence):
+        fix = "Pass a list: certify_together([smoother_1, smoother_2], x)."
+        raise ArgumentError(expected("a list of smoothers", type(smoothers).__name__, fix))
     if not smoothers:
         raise ArgumentError(expected("at least one smoother", "none", "Pass a list of them."))
     first = smoothers[0]

@@ -71,7 +71,7 @@ class Source:
         """Outputs prepared for one party; an invalid one is an error or counts as far."""
         block = party.metric.collate(outputs)
         if self.on_invalid == "raise" and not bool(block.valid.all()):
-            raise OutputError(_invalid(block, phase, start))
+            raise OutputError(_invalid(block, party.metric, phase, start))
         return block
 
 
@@ -82,16 +82,17 @@ def check_on_invalid(option: str) -> None:
         raise ArgumentError(expected("on_invalid='raise' or 'far'", repr(option), fix))
 
 
-def _invalid(block: Block, phase: str, start: int) -> str:
+def _invalid(block: Block, metric: Metric, phase: str, start: int) -> str:
     bad = (~block.valid).nonzero()[:, 0]
-    fix = (
+    meaning = f"{metric.meaning} " if metric.meaning else ""
+    fix = meaning + (
         "Repair the model, lower sigma, or build the smoother with on_invalid='far', which counts "
         "a failed output as farthest from every other (the certificate stays valid)."
     )
     place = f"number {start + int(bad[0])} of the {phase} draws"
     got = f"an invalid one (NaN, infinite or without meaning), {place}"
     got += f"; {len(bad)} of {len(block)} in this batch are"
-    return expected("outputs the metric can measure", got, fix)
+    return expected(f"outputs that {metric.name} can measure", got, fix)
 
 
 def prepare(

@@ -49,6 +49,10 @@ def audit(
     search_samples: outputs behind each answer of the search, which needs no exact ones.
     seed: repeats an audit. The answers never share noise with the certificate's.
     """
+    if not (isinstance(smoother, Smoother) and isinstance(certificate, Certificate)):
+        got = f"{type(smoother).__name__} and {type(certificate).__name__}"
+        fix = "In this order: cs.audit(smoother, certificate, x, eps)."
+        raise ArgumentError(expected("a smoother and its certificate", got, fix))
     check_count(trials, "trials", 1)
     check_count(search_samples, "search_samples", 10)
     bound = certificate.bound(eps) if target is None else certificate.error(eps)

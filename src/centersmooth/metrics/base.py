@@ -69,6 +69,8 @@ class Metric(ABC):
     """Whether rows have length one and ``hilbert.bound(s)`` holds for every point that is seen
     from the origin within the angle arcsin(s) of w."""
     unit: ClassVar[str] = ""
+    meaning: ClassVar[str] = ""
+    """What an output must be like to be measured, in a sentence, besides being finite."""
 
     @abstractmethod
     def collate(self, outputs: Outputs) -> Block:

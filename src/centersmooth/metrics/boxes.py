@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -21,6 +21,7 @@ class BoxJaccard(Metric):
     """
 
     diameter: float = field(default=1.0, init=False)
+    meaning: ClassVar[str] = "A box is x1, y1, x2, y2 with x1 <= x2 and y1 <= y2."
 
     def collate(self, outputs: Outputs) -> Block:
         rows = torch.zeros((len(outputs), 4), dtype=torch.float64)

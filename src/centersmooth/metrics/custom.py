@@ -62,7 +62,12 @@ class Custom(Metric):
     def _length(self, one: Any, other: Any) -> float:
         if one is _FAILED or other is _FAILED:
             return math.inf
-        return float(self.distance(one, other))
+        found = self.distance(one, other)
+        try:
+            return float(found)
+        except (TypeError, ValueError, RuntimeError) as error:
+            fix = "Make `distance` return one number for every pair, e.g. float((a - b).norm())."
+            raise OutputError(expected("a number from the distance", str(error), fix)) from error
 
     @property
     def name(self) -> str:

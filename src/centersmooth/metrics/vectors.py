@@ -120,6 +120,7 @@ class _Directional(Metric):
     """Rows are the outputs scaled to length one; lengths are angles in radians."""
 
     spherical: ClassVar[bool] = True
+    meaning: ClassVar[str] = "An output of zeros has no direction."
 
     def collate(self, outputs: Outputs) -> Block:
         rows, valid = flat_rows(outputs, self)

@@ -108,7 +108,10 @@ def _failure(batch: Any, error: Exception) -> str:
     kind = f", {batch.dtype}" if isinstance(batch, torch.Tensor) else ""
     fix = f"The model was called with a batch of {len(batch)} noisy inputs, shape {shape}{kind}. "
     if kind and any(word in got for word in ("dtype", "Double", "Half", "BFloat16")):
-        fix += "Noisy inputs have the type of the input: give it that of the weights, x.float(). "
+        fix += (
+            "Noisy inputs have the type of the input: give it that of the weights, "
+            "e.g. x.float() for the usual single precision."
+        )
     else:
         fix += (
             "centersmooth adds the batch axis itself: pass one input without it (x[0], not x). "
