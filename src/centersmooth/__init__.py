@@ -1,7 +1,7 @@
 """input -> noise -> model -> outputs -> metric distances -> center -> certificate -> study."""
 
 from centersmooth import executors, metrics, models, noise, published
-from centersmooth.centers import GeometricMedian, Medoid
+from centersmooth.centers import ClippedMean, GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CentersmoothError",
     "Certificate",
+    "ClippedMean",
     "Gaussian",
     "GeometricMedian",
     "Joint",

@@ -201,7 +201,11 @@ class Counting:
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
-        self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
+        counted = zip(parties, answers, targets, self._rows, strict=True)
+        self.sketches = tuple(
+            Sketch(len(rows), party.center.moments(answer, target))
+            for party, answer, target, rows in counted
+        )
         self.done = 0
         if resume:
             self.done = resume.done
@@ -220,10 +224,13 @@ class Counting:
         found = []
         for party, rows in zip(self._parties, self._rows, strict=True):
             block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append([party.measure(rows, part).cpu().numpy() for part in _parts(block)])
-        for sketch, parts in zip(self.sketches, found, strict=True):
-            for lengths in parts:
+            parts = list(_parts(block))
+            found.append([(part, party.measure(rows, part).cpu().numpy()) for part in parts])
+        for sketch, measured in zip(self.sketches, found, strict=True):
+            for part, lengths in measured:
                 sketch.add(lengths)
+                if sketch.moments:
+                    sketch.moments.add(part.rows, part.valid)
         self.done += len(outputs)
 
     def unfinished(self) -> Unfinished:
