@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from centersmooth.errors import FormatError, expected
 
 Vector = NDArray[np.float64]
 _DIGITS = 2.0**-24
+_DAMAGE = (KeyError, TypeError, ValueError, IndexError, OSError, EOFError)
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,8 @@ class Moments:
     def to_bytes(self) -> bytes:
         """The sums themselves, so that parts kept on disk still add up."""
         region, scales = self._region, [one.scale for one in self._references]
-        stream, arrays = io.BytesIO(), self._directions.arrays()
+        stream = io.BytesIO()
+        arrays: dict[str, Any] = self._directions.arrays()
         arrays |= {
             "points": np.stack([one.point for one in self._references]),
             "scales": np.array(scales),
@@ -149,7 +152,7 @@ class Moments:
             "mean": self._sum,
             "counts": self._counts,
         }
-        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        np.savez_compressed(stream, **arrays)
         return stream.getvalue()
 
     @classmethod
@@ -166,7 +169,9 @@ class Moments:
                 raise ValueError("sums of another size")
             made._sum, made._counts = total, counts
             made._directions.load(arrays)
-        except (KeyError, TypeError, ValueError, IndexError, OSError, zipfile.BadZipFile) as error:
+            if not all(np.isfinite(array).all() for array in (total, *arrays.values())):
+                raise ValueError("sums that are not finite")
+        except (*_DAMAGE, zipfile.BadZipFile, zlib.error) as error:
             what = "the moments of a part"
             raise FormatError(expected(what, str(error), "The file is damaged.")) from error
         return made

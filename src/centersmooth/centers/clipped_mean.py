@@ -22,10 +22,9 @@ PAIRED = 0.9
 """The share of the pairs of samples that are no further apart than the scale."""
 REACH = 3.0
 """How many scales from the geometric median samples may lie."""
-MARGIN = 0.85
-"""How far, in radii of the region, the geometric median may lie from the certified answer."""
 _COMMON, _WIDER = 0.98, 1.45  # the region: so much wider than the ball of so many samples
-_NEAR = 1.3  # pairs so many scales apart are seldom
+_USUAL, MARGIN = 0.8, 1.4  # so far the geometric median of a query may lie from the region
+_NEAR, _FAR = 1.3, 0.8  # pairs more scales apart than the first are few, than the second many
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,15 @@ class _MeanGathering(RowGathering):
     def _region(self, origin: Block, block: Block) -> Region:
         """From these samples alone: what is counted later is independent of it."""
         lengths = euclidean(origin, block)[0].cpu().numpy()
-        radius = _WIDER * _finite(np.quantile(lengths, _COMMON, method="higher"))
+        common, usual = (
+            _finite(np.quantile(lengths, share, method="higher")) for share in (_COMMON, _USUAL)
+        )
+        radius, margin = _WIDER * common, MARGIN * usual
         if self._radius is not None:
-            return Region(min(radius, self._radius / (1.0 + MARGIN)), 0.0, 0.0)
-        return Region(radius, _NEAR * _finite(scale(block)), (1.0 + MARGIN) / REACH * radius)
+            return Region(min(radius, max(0.0, self._radius - margin)), 0.0, 0.0)
+        pair = _finite(scale(block))
+        radius = min(radius, max(0.0, _FAR * REACH * pair - margin))
+        return Region(radius, _NEAR * pair, (radius + margin) / REACH)
 
 
 def scale(block: Block) -> float:

@@ -91,13 +91,15 @@ class ClippedMeanTheorem(Theorem):
         return ClippedMeanTheorem(self.center, self.noise, self.metric, sizes, level)
 
     def decides(self, eps: float) -> bool:
-        """Whether the geometric median is held, and most samples within some distance."""
+        """Whether the geometric median is held, and with it the scale."""
         held = any(self.median_rank(eps, share) for share in _SHARES)
-        return held and self.outside(eps, 0) <= self._spare()
+        return held and bool(self.center.radius or self.outside(eps, 0) <= self._spare())
 
     def bound(self, ranked: Ranked, row: int, eps: float) -> float:
         moments = ranked.moments
         assert moments is not None, "this center's certificates have them"
+        if not self.decides(eps):
+            return self.metric.diameter
         divisor = moments.scales[row]
         length = self.length(ranked, row, eps)
         length += _OUTPUT * (moments.norm + length)
@@ -112,7 +114,8 @@ class ClippedMeanTheorem(Theorem):
         moments = ranked.moments
         assert moments is not None, "this center's certificates have them"
         median = self.median_bound(ranked, eps)
-        apart = moments.away[row] + self.farthest(ranked, eps, median)
+        reach = self.farthest(ranked, eps, median)
+        apart = reach + (moments.away[row] + moments.away[0] if row else 0.0)
         if not self.unclipped(moments, eps, median):
             return apart
         position = self._position(ranked, moments.region.radius)
@@ -120,7 +123,7 @@ class ClippedMeanTheorem(Theorem):
             return apart
         few = self.outside(eps, position) / self.sizes.n
         mean = self.mean_bound(moments, row, eps) + self.deviation(ranked, moments, eps)
-        return min(apart, mean + few * self.farthest(ranked, eps, median))
+        return min(apart, mean + few * reach)
 
     # ---- the samples of a query, one by one
 
