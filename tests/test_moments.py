@@ -124,3 +124,12 @@ def test_neighbours_are_disjoint_pairs() -> None:
     valid[2] = False
     assert neighbours(rows, valid).tolist() == [1.0, math.inf]
     assert neighbours(rows[:1], valid[:1]).tolist() == []
+
+
+def test_single_outputs_find_their_neighbours_too() -> None:
+    rows, valid = outputs(40)
+    whole, one_by_one = moments(), moments()
+    whole.add(rows, valid)
+    for i in range(40):
+        one_by_one.add(rows[i : i + 1], valid[i : i + 1])
+    assert one_by_one.summary() == whole.summary()

@@ -98,22 +98,26 @@ class Moments:
         self._directions = directions(len(self._origin))
         self._sum = np.zeros(len(self._origin))
         self._counts = np.zeros(4, dtype=np.int64)  # outputs, pairs, near pairs, far pairs
+        self._unpaired = np.zeros((0, len(self._origin)))
 
     def empty(self) -> Moments:
         """The same before the first output."""
         return Moments(self._references, self._region)
 
     def add(self, rows: torch.Tensor, valid: torch.Tensor) -> None:
-        """Count more outputs; neighbours within the block make the pairs."""
+        """Count more outputs; neighbours make the pairs."""
         offsets = rows.detach().double().cpu().numpy() - self._origin
         kept = valid.cpu().numpy()
         inside = kept & (np.linalg.norm(offsets, axis=1) <= self._region.radius)
         chosen = offsets if inside.all() else offsets[inside]
         self._directions.add(chosen)
         self._sum += chosen.sum(axis=0)
-        gaps = neighbours(offsets, kept)
+        offsets[~kept] = np.nan
+        offsets = np.concatenate((self._unpaired, offsets))
+        self._unpaired = offsets[len(offsets) // 2 * 2 :].copy()
+        gaps = neighbours(offsets, ~np.isnan(offsets).any(axis=1))
         near, far = (gaps <= self._region.near).sum(), (gaps >= self._region.far).sum()
-        self._counts += (len(offsets), len(gaps), near, far)
+        self._counts += (len(kept), len(gaps), near, far)
 
     def merge(self, other: Moments) -> None:
         """Add the sums of another part of the same outputs."""
