@@ -115,3 +115,32 @@ def test_a_guess_saves_search_and_changes_nothing(guess: float, k: int) -> None:
         return binomial.at_most(99, u, k)
 
     assert binomial.joint_rank(300, 0.05, failure, guess) == binomial.joint_rank(300, 0.05, failure)
+
+
+@quiet
+@given(st.integers(1, 60), st.floats(0, 1), st.sampled_from([1e-6, 0.01, 0.3]))
+def test_shown_mass_is_the_largest_that_the_count_refutes(
+    m: int, share: float, alpha: float
+) -> None:
+    count = round(share * m)
+    p = binomial.shown_mass(m, count, alpha)
+    if not count:
+        assert p == 0
+        return
+    assert exact_at_least(m, Fraction(p), count) <= Fraction(alpha) * (1 + Fraction(1, 10**9))
+    larger = min(1.0, p * (1 + 1e-6))
+    assert p == 1 or exact_at_least(m, Fraction(larger), count) > Fraction(alpha)
+
+
+@quiet
+@given(st.floats(0, 1), st.integers(1, 10**6), st.sampled_from([1e-6, 0.01, 0.3]))
+def test_mean_shown_inverts_the_divergence_and_lies_above(
+    mean: float, m: int, alpha: float
+) -> None:
+    p = binomial.mean_shown(mean, m, alpha)
+    assert mean <= p <= 1
+    if 1e-9 < mean < p < 1 - 1e-9:
+        gap = mean * np.log(mean / p) + (1 - mean) * np.log((1 - mean) / (1 - p))
+        assert m * gap == pytest.approx(-np.log(alpha), rel=1e-3, abs=1e-6)
+    if mean == 0:
+        assert p == pytest.approx(1 - alpha ** (1 / m), rel=1e-6)

@@ -21,7 +21,8 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 # From the ground up: a module imports those before it in this list only.
 LAYERS = (
-    *("errors", "binomial", "monotone", "demo_model", "sketch", "outputs", "confidence"),
+    *("errors", "binomial", "monotone", "demo_model", "directions", "moments", "sketch", "outputs"),
+    *("confidence",),
     *("specification", "kernels", "noise", "metrics", "models", "sampling", "tuning", "progress"),
     *("centers", "theorems", "planning", "wording", "certificates", "plotting"),
     *("procedure", "published", "certifying", "smoother", "attacks"),

@@ -165,3 +165,18 @@ def test_the_inverse_comes_with_the_base_class() -> None:
     assert noise.mass_needed(0.5, 1.0) == 1.0
     assert noise.mass_needed(0.25, 1.0) == pytest.approx(0.5, abs=1e-15)
     assert noise.mass_needed(np.nextafter(0.5, 1), 1.0) is None
+
+
+@every
+def test_chi_squared_bounds_what_any_region_gains(noise, x, points) -> None:
+    """By Cauchy and Schwarz a mass p at x is at most p + sqrt(p (1 - p) chi^2) at any x'."""
+    if noise.chi_squared(0.0) is None:
+        assert all(noise.chi_squared(eps) is None for eps in points)
+        return
+    assert noise.chi_squared(0.0) == 0
+    found = [noise.chi_squared(eps) for eps in points]
+    assert found == sorted(found)
+    for eps, square in zip(points, found, strict=True):
+        gained = (1 - noise.mass_left(1 - GRID, eps)) - GRID
+        assert (gained <= np.sqrt(GRID * (1 - GRID) * square) + 1e-12).all()
+    assert noise.chi_squared(1e6) > 1e30

@@ -185,3 +185,15 @@ def test_the_largest_move_is_the_diagonal_of_the_range() -> None:
 def test_the_scale_is_sigma() -> None:
     assert Gaussian(0.3).scale == 0.3
     assert Gaussian(0.3).norm == "l2"
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.4, 1.1])
+def test_chi_squared_is_the_variance_of_the_likelihood_ratio(eps: float) -> None:
+    """Integrated numerically along the attack; the other directions do not matter."""
+    sigma = 0.5
+    grid = np.linspace(-12, 14, 400_001)
+    density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi)
+    ratio = np.exp(grid * eps / sigma - (eps / sigma) ** 2 / 2)
+    variance = float(np.trapezoid(density * (ratio - 1) ** 2, grid))
+    assert Gaussian(sigma).chi_squared(eps) == pytest.approx(variance, rel=1e-6)
+    assert Gaussian(sigma).chi_squared(100.0) == math.inf

@@ -150,6 +150,29 @@ def test_an_interrupt_while_counting_counts_nothing_twice(place: int) -> None:
         assert one.ranked() == other.ranked()
 
 
+def test_sums_cut_in_two_by_an_interrupt_are_counted_anew(monkeypatch: Any) -> None:
+    """An output in the sum, but not yet in the spread, would make Theorem D's bound too small."""
+    parties = [MEDOID, Party(metrics.L2(), cs.ClippedMean(9.0))]
+    whole = counted(source(), parties)
+    answers = find_answers(source(), parties, 51, ignored)
+    counting = Counting(source(), parties, answers, [None, None], None)
+    moments = counting.sketches[1].moments
+    assert moments is not None
+
+    def interrupted(rows: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(moments._directions, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        counting.run(200, ignored)
+    left = counting.unfinished()
+    assert [left.done, *(sketch.total for sketch in left.sketches)] == [0, 0, 0]
+    resumed = Counting(source(), parties, answers, [None, None], left)
+    resumed.run(200, ignored)
+    for one, other in zip(whole.sketches, resumed.sketches, strict=True):
+        assert one.ranked() == other.ranked()
+
+
 # ---- failed outputs
 
 

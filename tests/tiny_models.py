@@ -69,4 +69,10 @@ def one_of_each_kind() -> dict[str, cs.Certificate]:
         "boxes": certificate(boxes, metrics.BoxJaccard(), center=cs.Medoid(40)),
         "grid": certificate(grid=[0.05, 0.1, 0.2], target=TARGET),
         "range": certificate(input_range=(0, 1)),
+        "clipped mean": certificate(
+            center=cs.ClippedMean(), answer_samples=199, samples=600, target=TARGET
+        ),
+        "split clipped mean": certificate(
+            center=cs.ClippedMean(9.0), metric=metrics.Angular(), alpha=split, target=-TARGET
+        ),
     }

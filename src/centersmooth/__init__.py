@@ -2,7 +2,7 @@
 
 from centersmooth import executors, metrics, models, noise, published
 from centersmooth.attacks import Audit, audit
-from centersmooth.centers import GeometricMedian, Medoid
+from centersmooth.centers import ClippedMean, GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
@@ -19,6 +19,7 @@ __all__ = [
     "Audit",
     "CentersmoothError",
     "Certificate",
+    "ClippedMean",
     "Gaussian",
     "GeometricMedian",
     "Joint",

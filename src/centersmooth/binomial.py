@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, betainc, betaincinv
+from scipy.special import bdtr, betainc, betaincinv, rel_entr
 
 FloatArray = NDArray[np.float64]
 Failure = Callable[[FloatArray], FloatArray]
@@ -66,6 +66,38 @@ def needed_mass(n: int, k: int, alpha: float) -> float:
     while at_most(n, p, k - 1) > alpha:
         p += max(np.spacing(p), p * 1e-15)
     return min(p, 1.0)
+
+
+def shown_mass(m: int, count: int, alpha: float) -> float:
+    """The largest p with P[Bin(m, p) >= count] <= alpha, rounded down.
+
+    What was seen `count` times among m has at least this mass, but for alpha; this holds for a
+    set fixed beforehand and, since distances are ranked, for the ball up to their count-th too.
+    """
+    if count <= 0:
+        return 0.0
+    p = float(betaincinv(count, m - count + 1, alpha))
+    while p > 0 and at_least(m, p, count) > alpha:
+        p = max(0.0, p - max(float(np.spacing(p)), p * 1e-15))
+    return p
+
+
+def mean_shown(mean: float, m: int, alpha: float) -> float:
+    """The largest p with ``m kl(mean, p) <= log(1 / alpha)`` above the mean, rounded up.
+
+    The expectation of numbers in [0, 1] exceeds it with probability alpha at most, `mean` being
+    that of m independent ones (Hoeffding 1963, theorem 1).
+    """
+    low, high = min(max(mean, 0.0), 1.0), 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle > mean and m * float(rel_entr(mean, middle) + rel_entr(1 - mean, 1 - middle)) > (
+            -math.log(alpha)
+        ):
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def expected_failure(m: int, j: int, failure: Failure) -> float:

@@ -91,7 +91,7 @@ class Certificate:
         theorem = self.theorem
         seen = getattr(theorem, "bound_seen", None)
         if seen is None:
-            fix = "The geometric median's bound needs no spread: use bound(eps)."
+            fix = "Bounds of other centers need no spread: use bound(eps)."
             raise ArgumentError(expected("a certificate of a Medoid", self.center, fix))
         return float(seen(self.ranked, 0, self._point(eps), spread))
 
@@ -269,6 +269,11 @@ class Certificate:
             got = f"{self.ranked.rows} rows of {self.ranked.total}"
             what = f"{rows} rows of {self.sizes.m} distances"
             raise FormatError(expected(what, got, "The file is damaged."))
+        moments = self.ranked.moments
+        known = len(moments.away) if moments else 0
+        if known != (1 + self.has_target) * self.center.has_moments:
+            what = f"moments that belong to {self.center}"
+            raise FormatError(expected(what, f"those of {known} points", "The file is damaged."))
         return self
 
     def save(self, path: str | Path) -> None:

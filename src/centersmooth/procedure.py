@@ -190,6 +190,9 @@ def _collect(batches: Iterator[Outputs], advance: Advance) -> Outputs:
     return join(parts)
 
 
+_Measured = tuple[Block, NDArray[np.float64]]
+
+
 class Counting:
     """The certification phase: distances from every reference point, counted as they come."""
 
@@ -204,9 +207,13 @@ class Counting:
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
-        self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
+        counted = zip(parties, answers, targets, self._rows, strict=True)
+        self.sketches = tuple(
+            Sketch(len(rows), party.center.moments(answer, target))
+            for party, answer, target, rows in counted
+        )
         self.done = 0
-        self._measured: tuple[int, list[list[NDArray[np.float64]]]] = (0, [[] for _ in parties])
+        self._measured: tuple[int, list[list[_Measured]]] = (0, [[] for _ in parties])
         if resume:
             self.done = resume.done
             for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
@@ -224,7 +231,7 @@ class Counting:
         found = []
         for party, rows in zip(self._parties, self._rows, strict=True):
             block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append([_lengths(party, rows, part) for part in _parts(block)])
+            found.append([(part, _lengths(party, rows, part)) for part in _parts(block)])
         self._measured = (self.done, found)
         self._settle()
 
@@ -239,15 +246,20 @@ class Counting:
         end = start
         for sketch, parts in zip(self.sketches, found, strict=True):
             end = start
-            for lengths in parts:
+            for part, lengths in parts:
                 end += lengths.shape[1]
                 if sketch.total < end:
                     sketch.add(lengths)
+                if sketch.moments and sketch.moments.total < end:
+                    sketch.moments.add(part.rows, part.valid)
         self.done = max(self.done, end)
 
     def unfinished(self) -> Unfinished:
-        """What `run` can be resumed from."""
-        self._settle()
+        """What `run` can be resumed from: the answers alone, if sums were cut in two."""
+        if any(sketch.moments and sketch.moments.torn for sketch in self.sketches):
+            self.done, self.sketches = 0, tuple(sketch.empty() for sketch in self.sketches)
+        else:
+            self._settle()
         return Unfinished(
             seed=self._source.address.root,
             x=self._source.address.x,

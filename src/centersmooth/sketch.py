@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from centersmooth.errors import FormatError, expected
+from centersmooth.moments import Moments, Summary
 
 _DROPPED_BITS = 13  # a float32 has 23 mantissa bits, 10 are kept
 _OCTAVE = 1 << 10
@@ -48,10 +49,11 @@ class Sketch:
     """Integer counts per rounded distance, one row per reference point.
 
     Adding blocks in any order, or merging sketches of several workers, gives the same counts.
+    `moments` are what a center counts besides distances, if it does.
     """
 
-    def __init__(self, rows: int) -> None:
-        self.rows = rows
+    def __init__(self, rows: int, moments: Moments | None = None) -> None:
+        self.rows, self.moments = rows, moments
         self._first = 0  # the key of column 0, a multiple of an octave
         self._counts: Counts = np.zeros((rows, 0), dtype=np.int64)
         self._zeros: Counts = np.zeros(rows, dtype=np.int64)
@@ -60,6 +62,10 @@ class Sketch:
     def total(self) -> int:
         """How many samples are counted: read from the counts, which an interrupt cannot divide."""
         return int(self._zeros[0] + self._counts[0].sum())
+
+    def empty(self) -> Sketch:
+        """A sketch of the same things before the first of them."""
+        return Sketch(self.rows, self.moments.empty() if self.moments else None)
 
     def add(self, distances: NDArray[Any]) -> None:
         """Count a (rows, samples) block of distances."""
@@ -75,6 +81,10 @@ class Sketch:
         """Add the counts of another sketch of the same rows."""
         if other.rows != self.rows:
             raise ValueError(f"cannot merge sketches of {self.rows} and {other.rows} rows")
+        if (self.moments is None) != (other.moments is None):
+            raise ValueError("cannot merge sketches with moments and without")
+        if self.moments and other.moments:
+            self.moments.merge(other.moments)
         if other._counts.shape[1]:
             self._make_room(other._first, other._first + other._counts.shape[1] - 1)
             start = other._first - self._first
@@ -97,7 +107,8 @@ class Sketch:
         """The counts themselves, so that parts kept on disk still merge exactly."""
         head = np.array([self.rows, self.total, self._first, self._counts.shape[1]])
         parts = (head, self._zeros, self._counts)
-        return zlib.compress(b"".join(part.astype("<i8").tobytes() for part in parts), 1)
+        packed = zlib.compress(b"".join(part.astype("<i8").tobytes() for part in parts), 1)
+        return packed + self.moments.to_bytes() if self.moments else packed
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Sketch:
@@ -119,7 +130,7 @@ class Sketch:
         except (ValueError, TypeError, zlib.error) as error:
             what = "the counted distances of a part"
             raise FormatError(expected(what, str(error), "The file is damaged.")) from error
-        sketch = cls(rows)
+        sketch = cls(rows, Moments.from_bytes(decoder.unused_data) if decoder.unused_data else None)
         sketch._first, sketch._counts, sketch._zeros = first, counts, zeros
         return sketch
 
@@ -128,7 +139,7 @@ class Sketch:
         used = np.flatnonzero(self._counts.any(axis=0))
         keys = np.concatenate(([0], used + self._first)).astype(np.int32)
         counts = np.concatenate((self._zeros[:, None], self._counts[:, used]), axis=1)
-        return Ranked(keys, counts)
+        return Ranked(keys, counts, self.moments.summary() if self.moments else None)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -150,7 +161,8 @@ class Ranked:
     numbers to store, and every answer is still an upper bound.
     """
 
-    def __init__(self, keys: Keys, counts: Counts) -> None:
+    def __init__(self, keys: Keys, counts: Counts, moments: Summary | None = None) -> None:
+        self.moments = moments
         ranks = np.cumsum(counts, axis=1)
         self.total = int(ranks[0, -1]) if ranks.size else 0
         least = np.full((len(ranks), 1), (self.total + 1) // 2)
@@ -179,6 +191,7 @@ class Ranked:
             isinstance(other, Ranked)
             and np.array_equal(self._keys, other._keys)
             and np.array_equal(self._ranks, other._ranks)
+            and self.moments == other.moments
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -186,12 +199,13 @@ class Ranked:
     def to_json(self) -> dict[str, Any]:
         """Compact: gaps between keys and counts as variable-length integers, compressed."""
         counts = np.diff(self._ranks, axis=1, prepend=0)
-        return {
+        data = {
             "rows": self.rows,
             "columns": len(self._keys),
             "keys": _pack(np.diff(self._keys, prepend=0)),
             "counts": _pack(counts.ravel()),
         }
+        return data | {"moments": self.moments.to_json()} if self.moments else data
 
     @classmethod
     def from_json(cls, data: Any) -> Ranked:
@@ -210,7 +224,8 @@ class Ranked:
         except (KeyError, TypeError, ValueError, OverflowError, zlib.error) as error:
             what = "the counted distances of a certificate"
             raise FormatError(expected(what, str(error), "The file is damaged.")) from error
-        return cls(keys.astype(np.int32), counts)
+        moments = Summary.from_json(data["moments"]) if "moments" in data else None
+        return cls(keys.astype(np.int32), counts, moments)
 
 
 def _pack(numbers: NDArray[Any]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from centersmooth.centers.base import Answer, Center, Gathering
+from centersmooth.centers.clipped_mean import ClippedMean
 from centersmooth.centers.geometric_median import GeometricMedian
 from centersmooth.centers.medoid import Medoid
 from centersmooth.metrics import Metric
 
-__all__ = ["Answer", "Center", "Gathering", "GeometricMedian", "Medoid"]
+__all__ = ["Answer", "Center", "ClippedMean", "Gathering", "GeometricMedian", "Medoid"]
 
 
 def default_center(metric: Metric) -> Center:

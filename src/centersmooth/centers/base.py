@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from centersmooth.metrics import Block, Metric
+from centersmooth.moments import Moments, Region
 from centersmooth.outputs import Outputs
 
 
@@ -24,6 +25,12 @@ class Answer:
     """Further points whose balls are measured (Theorem B)."""
     spread: float | None
     """r': the radius that holds a majority of the samples around the answer."""
+    region: Region | None = None
+    """Where moments are taken (Theorem D)."""
+    scale: float = 1.0
+    """The reference is this multiple of the answer's own row, where only directions count."""
+    directional: bool = False
+    """Whether only directions count."""
 
 
 class Gathering(ABC):
@@ -49,6 +56,8 @@ class Center(ABC):
     """Outputs drawn besides the samples."""
     outer_points: int = 0
     """Points whose balls are measured besides the answer's."""
+    has_moments: bool = False
+    """Whether moments are counted besides distances."""
 
     @abstractmethod
     def check(self, metric: Metric) -> None:
@@ -61,6 +70,10 @@ class Center(ABC):
     @abstractmethod
     def measure(self, metric: Metric, a: Block, b: Block) -> torch.Tensor:
         """The lengths in which this center's theorem is stated."""
+
+    def moments(self, answer: Answer, target: Block | None) -> Moments | None:
+        """What its theorem needs counted besides these lengths, before the first sample."""
+        return None
 
 
 def majority(samples: int) -> int:

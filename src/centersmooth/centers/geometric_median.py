@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 
 from centersmooth import kernels
-from centersmooth.centers.base import Answer, Center, Gathering, majority
+from centersmooth.centers.base import Answer, Center, Gathering
+from centersmooth.centers.rows import RowGathering, check_euclidean, euclidean
 from centersmooth.errors import ArgumentError, CenterError, expected
 from centersmooth.metrics import Block, Hilbert, Metric
-from centersmooth.outputs import Outputs, pick
+from centersmooth.outputs import Outputs
 
 _ROUNDING = 1e-12  # far more than a sum of twenty terms loses
 _NORM = 2.0**-20  # more than the squared length of a row of length one is off by
@@ -41,18 +42,13 @@ class GeometricMedian(Center):
             raise ArgumentError(expected("1e-9 <= tolerance <= 0.1", self.tolerance, fix))
 
     def check(self, metric: Metric) -> None:
-        if metric.hilbert is None:
-            what = "a metric with a Euclidean embedding that can be decoded"
-            fix = "Use center=cs.Medoid(), which takes any metric."
-            raise ArgumentError(expected(what, metric.name, fix))
+        check_euclidean(metric)
 
     def gather(self, metric: Metric, samples: int) -> Gathering:
         return _MedianGathering(self, metric, samples)
 
     def measure(self, metric: Metric, a: Block, b: Block) -> torch.Tensor:
-        lengths = kernels.l2(a.rows, b.rows)
-        invalid = ~(a.valid[:, None] & b.valid[None, :])
-        return lengths.masked_fill_(invalid.to(lengths.device), math.inf)
+        return euclidean(a, b)
 
     def factor(self, p: float) -> float:
         """If a share p of the samples lies within R of w, the median lies within factor(p) R."""
@@ -105,48 +101,20 @@ class GeometricMedian(Center):
 
 
 _ROWS_TRIED = 64
-_LIKE = 64  # the first valid outputs show what an answer looks like, however they are batched
 
 
-class _MedianGathering(Gathering):
+class _MedianGathering(RowGathering):
     def __init__(self, center: GeometricMedian, metric: Metric, samples: int) -> None:
-        self._center, self._metric = center, metric
-        self._rows: torch.Tensor | None = None
-        self._valid = torch.zeros(samples, dtype=torch.bool)
-        self._filled = 0
-        self._like: list[Any] = []
-
-    def add_candidates(self, outputs: Outputs) -> None:
-        """The median needs none."""
-
-    def add_samples(self, block: Block, outputs: Outputs) -> None:
-        """Filled into one tensor: thousands of large outputs are held once, not twice."""
-        if len(self._like) < _LIKE:
-            valid = block.valid.nonzero()[: _LIKE - len(self._like), 0].tolist()
-            self._like.extend(pick(outputs, valid))
-        if self._rows is None:
-            self._rows = block.rows.new_empty((len(self._valid), *block.rows.shape[1:]))
-        kernels.check_widths(self._rows, block.rows)  # a single number would be spread out unseen
-        place = slice(self._filled, self._filled + len(block))
-        self._rows[place], self._valid[place] = block.rows, block.valid
-        self._filled += len(block)
+        super().__init__(metric, samples)
+        self._slack = center.tolerance * samples
 
     def answer(self) -> Answer:
-        if self._rows is None or not bool(self._valid.any()):
-            fix = "The model failed on every noisy input: lower sigma or repair the model."
-            raise CenterError(expected("one valid output at least", "none", fix))
-        hilbert = self._metric.hilbert
-        assert hilbert is not None, "checked when the smoother was built"
-        block, valid = Block(self._rows, self._valid), self._rows
-        if not bool(self._valid.all()):
-            valid = self._rows[self._valid.to(self._rows.device)]
+        block, rows = self.collected()
         # Outputs that failed pull nowhere; the theorem already grants them the worst pull.
-        point = geometric_median(valid, self._center.tolerance * len(block))
-        value = _decode(hilbert, point, valid, self._like, self._center.tolerance * len(block))
-        reference = self._metric.collate(self._metric.single(value))
-        lengths = self._metric.measure(reference, block)
-        radius = lengths.kthvalue(majority(len(block)), dim=1).values
-        return Answer(value, reference, None, float(radius[0]))
+        point = geometric_median(rows, self._slack)
+        value = _decode(self.hilbert, point, rows, self.like, self._slack)
+        reference = self.metric.collate(self.metric.single(value))
+        return Answer(value, reference, None, self.spread(reference, block))
 
 
 def _decode(

@@ -40,6 +40,10 @@ class Block:
 class Hilbert(Protocol):
     """A metric whose prepared rows live in a Euclidean space, and the way back to an output."""
 
+    @property
+    def scale_free(self) -> bool:
+        """Whether `decode` gives the same output for every positive multiple of a point."""
+
     def decode(self, point: torch.Tensor, like: Outputs) -> Any:
         """The output at a point, shaped like these outputs."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -158,6 +158,7 @@ class SideBySide:
     combination: Combination
     spaces: tuple[Hilbert, ...]
     scales: tuple[float, ...]
+    scale_free: ClassVar[bool] = False
 
     def joined(self, rows: Sequence[torch.Tensor]) -> torch.Tensor:
         """One row per output, in double precision: scaling then costs no accuracy."""

@@ -108,6 +108,10 @@ class _Transformed:
     space: Hilbert
     transform: Callable[[float], float]
 
+    @property
+    def scale_free(self) -> bool:
+        return self.space.scale_free
+
     def decode(self, point: torch.Tensor, like: Outputs) -> Any:
         return self.space.decode(point, like)
 

@@ -96,6 +96,8 @@ class Hellinger(_Distribution):
 class _SquareRoots:
     """Coordinates are square roots of probabilities."""
 
+    scale_free: ClassVar[bool] = True
+
     def decode(self, point: torch.Tensor, like: Outputs) -> torch.Tensor:
         squares = point.clamp(min=0).square()
         if not bool(squares.sum() > 0):  # no direction: far from every w, whatever is answered

@@ -77,6 +77,8 @@ class Rotation(Metric):
 class _Matrices:
     """Coordinates are rotation matrices over sqrt 2."""
 
+    scale_free: ClassVar[bool] = True
+
     def decode(self, point: torch.Tensor, like: Outputs) -> torch.Tensor:
         matrix = _projected(point.reshape(1, 3, 3))[0]
         first = one_tensor(like[0])

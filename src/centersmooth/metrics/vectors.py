@@ -108,6 +108,7 @@ class _Flat:
     """Outputs are their own coordinates."""
 
     squared: bool = False
+    scale_free: ClassVar[bool] = False
 
     def decode(self, point: torch.Tensor, like: Outputs) -> torch.Tensor:
         return unflatten(point, like)
@@ -186,6 +187,7 @@ class _Direction:
     """Coordinates are unit vectors; a point within delta < 1 of one is within arcsin(delta)."""
 
     cosine: bool
+    scale_free: ClassVar[bool] = True
 
     def decode(self, point: torch.Tensor, like: Outputs) -> torch.Tensor:
         """The direction of the point, at the typical length of the outputs."""

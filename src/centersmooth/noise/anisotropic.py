@@ -70,6 +70,10 @@ class AnisotropicGaussian(Additive):
         """Phi(Phi^-1(p) + sqrt(fold) eps)."""
         return Gaussian(1.0).mass_needed(p, eps, fold)
 
+    def chi_squared(self, eps: float) -> float:
+        """exp(eps^2) - 1."""
+        return Gaussian(1.0).chi_squared(eps)
+
     def reach(self, p: float, q: float) -> float:
         """Phi^-1(q) - Phi^-1(p), at least 0."""
         return Gaussian(1.0).reach(p, q)

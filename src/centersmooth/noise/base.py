@@ -79,6 +79,13 @@ class Noise(ABC):
     def scale(self) -> float:
         """A natural unit of eps, for tables and plots."""
 
+    def chi_squared(self, eps: float) -> float | None:
+        """The variance under the noise at x of its likelihood ratio to that at x'.
+
+        The largest for any x' within eps, rounded up; None where it is not known. Theorem D.
+        """
+        return None
+
     def reach(self, p: float, q: float) -> float:
         """The largest eps at which a set of mass q still keeps mass p (bisection, rounded down)."""
         if self.mass_left(q, 0.0) < p:

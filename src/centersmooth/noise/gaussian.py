@@ -58,6 +58,11 @@ class Gaussian(Noise):
             q = min(1.0, float(np.nextafter(q, 2.0)) + q * 1e-16)
         return q
 
+    def chi_squared(self, eps: float) -> float:
+        """exp((eps / sigma)^2) - 1."""
+        square = (eps / self.sigma) ** 2 * (1.0 + 2.0**-48)
+        return math.expm1(square) * (1.0 + 2.0**-48) if square < 700 else math.inf
+
     def reach(self, p: float, q: float) -> float:
         """sigma (Phi^-1(q) - Phi^-1(p)), at least 0."""
         return max(0.0, self.sigma * float(ndtri(q) - ndtri(p)))

@@ -52,6 +52,10 @@ class GaussianLinf(Noise):
         """Phi(Phi^-1(p) + sqrt(fold dimension) eps / sigma)."""
         return self._euclidean().mass_needed(p, self._length(eps), fold)
 
+    def chi_squared(self, eps: float) -> float:
+        """exp(dimension (eps / sigma)^2) - 1."""
+        return self._euclidean().chi_squared(self._length(eps))
+
     def check_input(self, x: Any, input_range: InputRange) -> torch.Tensor:
         """A finite floating-point tensor of the declared dimension, inside the range."""
         return check_dimension(self._euclidean().check_input(x, input_range), self.dimension)

@@ -106,6 +106,10 @@ class GaussianShift(_Shift):
         """Phi(Phi^-1(p) + sqrt(fold) eps / sigma)."""
         return Gaussian(self.sigma).mass_needed(p, eps, fold)
 
+    def chi_squared(self, eps: float) -> float:
+        """exp((eps / sigma)^2) - 1."""
+        return Gaussian(self.sigma).chi_squared(eps)
+
     def reach(self, p: float, q: float) -> float:
         """sigma (Phi^-1(q) - Phi^-1(p)), at least 0."""
         return Gaussian(self.sigma).reach(p, q)

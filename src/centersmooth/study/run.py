@@ -293,7 +293,7 @@ class _Long:
     def add(self, sketches: Sequence[Sketch], seconds: float) -> None:
         """A span more."""
         if not self.sketches:
-            self.sketches = tuple(Sketch(sketch.rows) for sketch in sketches)
+            self.sketches = tuple(sketch.empty() for sketch in sketches)
         for mine, new in zip(self.sketches, sketches, strict=True):
             mine.merge(new)
         self.seconds += seconds

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from centersmooth.centers import Center, GeometricMedian, Medoid
+from centersmooth.centers import Center, ClippedMean, GeometricMedian, Medoid
 from centersmooth.confidence import Confidence
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Metric
 from centersmooth.noise import Noise
 from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
+from centersmooth.theorems.clipped_mean import ClippedMeanTheorem
 from centersmooth.theorems.geometric_median import MedianTheorem
 from centersmooth.theorems.medoid import MedoidTheorem
 
 __all__ = [
+    "ClippedMeanTheorem",
     "InBall",
     "MedianTheorem",
     "MedoidTheorem",
@@ -30,5 +32,7 @@ def theorem_for(
         return MedoidTheorem(center, noise, metric, sizes, level)
     if isinstance(center, GeometricMedian):
         return MedianTheorem(center, noise, metric, sizes, level)
-    fix = "Use cs.Medoid() or cs.GeometricMedian()."
+    if isinstance(center, ClippedMean):
+        return ClippedMeanTheorem(center, noise, metric, sizes, level)
+    fix = "Use cs.Medoid(), cs.GeometricMedian() or cs.ClippedMean()."
     raise ArgumentError(expected("a center with a theorem", type(center).__name__, fix))
