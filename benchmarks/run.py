@@ -98,19 +98,23 @@ def sharper_ratios(found: list[list[dict[str, float]]], form: str) -> list[str]:
 
 def small_eps_table(result: dict[str, Any]) -> str:
     """Median over images of Theorem D's bound over Theorem C's, per metric, budget and eps."""
-    images = result["images"]
     rows: list[list[object]] = []
     for metric in small_eps.METRICS:
-        for budget, evaluations in images[0]["evaluations"].items():
-            both = [r["bounds"][budget][metric] for r in images if budget in r["bounds"]]
+        for budget in small_eps.SIZES:
+            both = [r for r in result["records"] if r["budget"] == budget]
+            if not both:
+                continue
+            pairs = [(r["bounds"][metric]["D"], r["bounds"][metric]["C"]) for r in both]
             places = range(len(small_eps.SHIFTS))
-            ratios = [statistics.median(b["D"][i] / b["C"][i] for b in both) for i in places]
-            worst = max(b["D"][1] / b["C"][1] for b in both)
-            ends = [metric, f"{evaluations:,}", len(both)]
+            ratios = [statistics.median(d[i] / c[i] for d, c in pairs) for i in places]
+            worst = max(d[1] / c[1] for d, c in pairs)
+            ends = [metric, f"{both[0]['evaluations']:,}", len(both)]
             rows.append([*ends, *(f"{r:.3f}" for r in ratios), f"{worst:.3f}"])
     header = ["metric", "evaluations", "images", *(f"h = {h:g}" for h in small_eps.SHIFTS)]
     header.append(f"worst image at {small_eps.SHIFTS[1]:g}")
-    slower = statistics.median(r["seconds"]["D"] / r["seconds"]["C"] for r in images)
+    slower = statistics.median(
+        r["seconds"]["D"] / r["seconds"]["C"] for r in result["records"] if r["seconds"]
+    )
     note = (
         "Medians over MNIST test images of (Theorem D's eps_2, `ClippedMean()`) / "
         "(Theorem C's, `GeometricMedian()`) on the same draws of the packaged autoencoder, sigma "
@@ -184,7 +188,7 @@ def measure(part: str, quick: bool) -> Any:
     if part == "bounds":
         return bounds.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
     if part == "small_eps":
-        return small_eps.run(RECORDS, 2 if quick else 10, quick)
+        return small_eps.run(RECORDS, quick)
     parts = {"sharper": sharper, "overhead": overhead, "memory": memory, "latency": latency}
     return parts[part].run(quick)
 

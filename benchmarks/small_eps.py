@@ -20,31 +20,31 @@ SIGMA = 0.25
 SHIFTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 ALPHA = 0.01
 SIZES = {"default": (999, 4_000), "50,100": (9_999, 40_000)}
-THOROUGH_IMAGES = 4
-"""Of the images, the first so many at the larger budget too."""
+IMAGES = {"default": 10, "50,100": 4}
 METRICS = {"l2": cs.metrics.L2(), "angular": cs.metrics.Angular()}
 CENTERS = {"C": cs.GeometricMedian(), "D": cs.ClippedMean()}
 
 
-def one_image(index: int, sizes: dict[str, tuple[int, int]]) -> dict[str, Any]:
+def one_image(index: int, budget: str) -> dict[str, Any]:
     """Bounds of both centers for both metrics, from the same draws."""
     model, noise, x = autoencoder(), cs.Gaussian(SIGMA), digits(index + 1)[0][index]
-    record: dict[str, Any] = {"image": index, "bounds": {}, "evaluations": {}, "seconds": {}}
-    for budget, (n, m) in sizes.items():
-        pairs = [(name, kind) for name in METRICS for kind in CENTERS]
-        smoothers = [
-            cs.Smoother(model, noise, METRICS[name], CENTERS[kind], n, batch_size=256)
-            for name, kind in pairs
-        ]
-        found = cs.certify_together(smoothers, x, m, ALPHA, seed=2_000 + index)
-        bounds: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
-        for (name, kind), one in zip(pairs, found, strict=True):
-            bounds[name][kind] = one.curve([SIGMA * h for h in SHIFTS])
-        record["bounds"][budget] = bounds
-        record["evaluations"][budget] = found[0].evaluations
-        if budget == "default":
-            record["seconds"] = _seconds(model, x, n, m)
-    return record
+    n, m = SIZES[budget]
+    pairs = [(name, kind) for name in METRICS for kind in CENTERS]
+    smoothers = [
+        cs.Smoother(model, noise, METRICS[name], CENTERS[kind], n, batch_size=256)
+        for name, kind in pairs
+    ]
+    found = cs.certify_together(smoothers, x, m, ALPHA, seed=2_000 + index)
+    bounds: dict[str, dict[str, list[float]]] = {name: {} for name in METRICS}
+    for (name, kind), one in zip(pairs, found, strict=True):
+        bounds[name][kind] = one.curve([SIGMA * h for h in SHIFTS])
+    return {
+        "image": index,
+        "budget": budget,
+        "evaluations": found[0].evaluations,
+        "bounds": bounds,
+        "seconds": _seconds(model, x, n, m) if budget == "default" else None,
+    }
 
 
 def _seconds(model: Any, x: Any, n: int, m: int) -> dict[str, float]:
@@ -66,17 +66,17 @@ def _seconds(model: Any, x: Any, n: int, m: int) -> dict[str, float]:
     return spent
 
 
-def run(folder: Path, images: int, quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """All images, from the file of records or made now."""
     path = folder / "small_eps.jsonl"
     lines = path.read_text().splitlines() if path.exists() and not quick else []
-    records = {record["image"]: record for record in map(json.loads, lines)}
-    for index in range(images):
-        if index not in records:
-            both = index < THOROUGH_IMAGES and not quick
-            records[index] = one_image(index, SIZES if both else {"default": SIZES["default"]})
+    records = {(one["image"], one["budget"]): one for one in map(json.loads, lines)}
+    wanted = [(i, b) for b, count in IMAGES.items() for i in range(count)]
+    for place in wanted[:2] if quick else wanted:
+        if place not in records:
+            records[place] = one_image(*place)
             if not quick:
                 with path.open("a") as file:
-                    file.write(json.dumps(records[index]) + "\n")
-            print(f"image {index}: done", flush=True)
-    return {"images": [records[index] for index in range(images)]}
+                    file.write(json.dumps(records[place]) + "\n")
+            print(f"image {place[0]}, {place[1]}: done", flush=True)
+    return {"records": list(records.values())}

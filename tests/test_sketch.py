@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import zlib
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from centersmooth.errors import FormatError
+from centersmooth.moments import Moments, Reference, Region
 from centersmooth.sketch import Ranked, Sketch, keys_of, values_of
 from refusals import refused
 
@@ -294,3 +297,36 @@ def test_damaged_bytes_are_refused_or_harmless(block: np.ndarray, data: st.DataO
     except FormatError:
         return
     assert found.ranked().total == found.total  # a sound sketch still, if another one
+
+
+# ---- with moments
+
+
+def with_moments(seed: int) -> Sketch:
+    moments = Moments((Reference(np.zeros(2), 1.0),), Region(1.5, 1.0, 2.0))
+    sketch = Sketch(1, moments)
+    rows = torch.from_numpy(np.random.default_rng(seed).standard_normal((50, 2)))
+    sketch.add(rows.norm(dim=1)[None].numpy())
+    moments.add(rows, torch.ones(50, dtype=torch.bool))
+    return sketch
+
+
+def test_moments_go_where_the_distances_go() -> None:
+    one, other = with_moments(1), with_moments(2)
+    merged = one.empty()
+    for part in (other, pickle.loads(pickle.dumps(one))):
+        merged.merge(Sketch.from_bytes(part.to_bytes()))
+    one.merge(other)
+    assert one.total == 100
+    assert one.ranked() == merged.ranked()
+    back = Ranked.from_json(json.loads(json.dumps(one.ranked().to_json(), allow_nan=False)))
+    assert back == one.ranked()
+    assert back.moments == one.ranked().moments != with_moments(1).ranked().moments
+    assert with_moments(1).ranked() != with_moments(2).ranked()
+
+
+def test_sketches_with_moments_and_without_are_not_merged() -> None:
+    for one, other in ((with_moments(1), Sketch(1)), (Sketch(1), with_moments(1))):
+        with pytest.raises(ValueError, match="with moments and without"):
+            one.merge(other)
+    assert Sketch(1).empty().moments is None

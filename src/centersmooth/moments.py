@@ -123,7 +123,7 @@ class Moments:
         offsets[~kept] = np.nan
         offsets = np.concatenate((self._unpaired, offsets))
         self._unpaired = offsets[len(offsets) // 2 * 2 :].copy()
-        gaps = neighbours(offsets, np.asarray(~np.isnan(offsets).any(axis=1)))
+        gaps = neighbours(offsets, np.isfinite(offsets.sum(axis=1)))
         near, far = (gaps <= self._region.near).sum(), (gaps >= self._region.far).sum()
         self._counts += (len(kept), len(gaps), near, far)
         self.torn = False
