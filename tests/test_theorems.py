@@ -283,3 +283,15 @@ def test_unknown_center_is_refused() -> None:
 def test_bound_never_exceeds_the_diameter() -> None:
     theorem = MedoidTheorem(cs.Medoid(30), NOISE, cs.metrics.BoxJaccard(), SIZES, cs.Joint(0.01))
     assert theorem.bound(ranked([even(1.0)] * 31), 0, 0.9) == 1.0
+
+
+def test_the_radius_uses_the_worst_case_only_where_its_own_level_allows_for_it() -> None:
+    """17 candidates all miss the ball too seldom for the certificate's level, not for a third."""
+    level, center = cs.Joint(0.01), cs.Medoid(17)
+    theorem = MedoidTheorem(center, NOISE, L1, SIZES, level)
+    third = MedoidTheorem(center, NOISE, L1, SIZES, level.as_split().over_grid(3))
+    assert theorem._worst_case
+    assert not third._worst_case
+    rows = ranked([even(1.0), *[np.full(SIZES.m, np.inf)] * 17])  # t says nothing
+    assert theorem.bound(rows, 0, 0.1) < 3
+    assert theorem.radius(rows, 0, 4.0) == 0

@@ -49,10 +49,7 @@ def audit(
     search_samples: outputs behind each answer of the search, which needs no exact ones.
     seed: repeats an audit. The answers never share noise with the certificate's.
     """
-    if not (isinstance(smoother, Smoother) and isinstance(certificate, Certificate)):
-        got = f"{type(smoother).__name__} and {type(certificate).__name__}"
-        fix = "In this order: cs.audit(smoother, certificate, x, eps)."
-        raise ArgumentError(expected("a smoother and its certificate", got, fix))
+    _check_kinds(smoother, certificate)
     check_count(trials, "trials", 1)
     check_count(search_samples, "search_samples", 10)
     bound = certificate.bound(eps) if target is None else certificate.error(eps)
@@ -62,18 +59,8 @@ def audit(
     own = [_checked(there, smoother, source, eps) for there in candidates or ()]
     reference = certificate.value if target is None else target
     block = _reference_block(smoother, source, target, reference)
-    judge = Judge(source, smoother.party, block, search_samples)
-    limits = smoother.input_range
-    search = Search(source, smoother.party, reference, float(eps), limits, judge)
-    found = search.run(own)
-    if not found:
-        fix = "Pass candidates=[...]: inputs within eps that may be bad ones."
-        got = f"none, and {smoother.noise} lists none"
-        raise ArgumentError(expected("inputs to try", got, fix))
-    final = Judge(source, smoother.party, block, smoother.answer_samples)
-    worst = max(found[:_FINALISTS], key=lambda one: final.movement(one.x))
+    worst, spent = _worst(smoother, source, (reference, block), float(eps), own, search_samples)
     distances, unanswered = _distances(smoother, reference, worst, trials, root)
-    per_answer = smoother.center.draws + smoother.answer_samples
     return Audit(
         eps=float(eps),
         bound=bound,
@@ -84,11 +71,33 @@ def audit(
         worst=worst.x,
         found_by=worst.found_by,
         unanswered=unanswered,
-        evaluations=search.evaluations + final.evaluations + trials * per_answer,
+        evaluations=spent + trials * (smoother.center.draws + smoother.answer_samples),
         seed=root,
         metric=certificate.metric.name,
         norm=certificate.noise.norm,
     )
+
+
+def _worst(
+    smoother: Smoother,
+    source: Source,
+    about: tuple[Any, Block],
+    eps: float,
+    own: Sequence[Any],
+    samples: int,
+) -> tuple[Candidate, int]:
+    """The input whose answer lies farthest, the last few compared by full answers; and the cost."""
+    reference, block = about
+    judge = Judge(source, smoother.party, block, samples)
+    search = Search(source, smoother.party, reference, eps, smoother.input_range, judge)
+    found = search.run(own)
+    if not found:
+        fix = "Pass candidates=[...]: inputs within eps that may be bad ones."
+        got = f"none, and {smoother.noise} lists none"
+        raise ArgumentError(expected("inputs to try", got, fix))
+    final = Judge(source, smoother.party, block, smoother.answer_samples)
+    worst = max(found[:_FINALISTS], key=lambda one: final.movement(one.x))
+    return worst, search.evaluations + final.evaluations
 
 
 def _derived(root: int, name: str) -> int:
@@ -117,6 +126,13 @@ def _reference_block(smoother: Smoother, source: Source, target: Any, reference:
     if target is not None:
         return check_target(source, smoother.party, target)
     return smoother.metric.collate(smoother.metric.single(reference))
+
+
+def _check_kinds(smoother: object, certificate: object) -> None:
+    if not (isinstance(smoother, Smoother) and isinstance(certificate, Certificate)):
+        got = f"{type(smoother).__name__} and {type(certificate).__name__}"
+        fix = "In this order: cs.audit(smoother, certificate, x, eps)."
+        raise ArgumentError(expected("a smoother and its certificate", got, fix))
 
 
 def _check_same(smoother: Smoother, certificate: Certificate, source: Source) -> None:

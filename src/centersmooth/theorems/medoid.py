@@ -120,7 +120,7 @@ class MedoidTheorem(Theorem):
         theorem = MedoidTheorem(self.center, self.noise, self.metric, self.sizes, split)
         gamma = self.metric.gamma
         length = largest(lambda rho: self.metric.value(self._slack(rho)) <= tau)
-        divisions = [(length / (gamma * (1 + 2 * gamma)), math.inf)] if self._worst_case else []
+        divisions = [(length / (gamma * (1 + 2 * gamma)), math.inf)] if theorem._worst_case else []
         if self.center.outer_points:
             divisions += [
                 (share * length / gamma, (1 - share) * length / gamma) for share in (0.45, 0.5)
