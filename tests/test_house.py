@@ -23,7 +23,8 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 LAYERS = (
     *("errors", "binomial", "monotone", "demo_model", "sketch", "outputs", "confidence"),
     *("specification", "kernels", "noise", "metrics", "models", "sampling", "tuning", "progress"),
-    *("centers", "theorems", "planning", "wording", "certificates", "plotting"),
+    *("centers", "theorems", "goals", "looks", "stopping"),
+    *("planning", "wording", "certificates", "plotting"),
     *("procedure", "published", "certifying", "smoother", "attacks"),
     *("executors", "store", "study", "report"),
     *("demo_pictures", "demo", "cli", "__main__", "__init__"),

@@ -6,6 +6,7 @@ from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
 from centersmooth.errors import CentersmoothError
+from centersmooth.goals import Goal, Tolerance
 from centersmooth.noise import Gaussian
 from centersmooth.planning import Plan, plan
 from centersmooth.smoother import Prediction, Smoother
@@ -19,6 +20,7 @@ __all__ = [
     "Certificate",
     "Gaussian",
     "GeometricMedian",
+    "Goal",
     "Joint",
     "Medoid",
     "Plan",
@@ -29,6 +31,7 @@ __all__ = [
     "Split",
     "Store",
     "Study",
+    "Tolerance",
     "certify_together",
     "executors",
     "metrics",

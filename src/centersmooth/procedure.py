@@ -31,6 +31,7 @@ from centersmooth.sampling import (
     noisy,
 )
 from centersmooth.sketch import Sketch
+from centersmooth.stopping import Stopping
 from centersmooth.tuning import Tuning, tune
 
 _FAILURES = ("raise", "far")
@@ -207,10 +208,11 @@ class Counting:
             self.done = resume.done
             for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
                 sketch.merge(earlier)
+        # Who has fewer counts than were drawn had enough before.
+        self.open = [i for i, sketch in enumerate(self.sketches) if sketch.total == self.done]
 
     def run(self, samples: int, advance: Advance) -> None:
-        """Count up to `samples` distances per reference point."""
-        advance(self.done)
+        """Count up to `samples` distances per reference point of the parties still open."""
         for outputs in self._source.outputs(CERTIFICATION, (self.done, samples)):
             self._count(outputs)
             advance(len(outputs))
@@ -218,15 +220,16 @@ class Counting:
     def _count(self, outputs: Outputs) -> None:
         """One batch, measured for every party before any of it is counted."""
         found = []
-        for party, rows in zip(self._parties, self._rows, strict=True):
+        for place in self.open:
+            party, rows = self._parties[place], self._rows[place]
             block = self._source.collate(party, outputs, CERTIFICATION, self.done)
             found.append([party.measure(rows, part).cpu().numpy() for part in _parts(block)])
-        for sketch, parts in zip(self.sketches, found, strict=True):
+        for place, parts in zip(self.open, found, strict=True):
             for lengths in parts:
-                sketch.add(lengths)
+                self.sketches[place].add(lengths)
         self.done += len(outputs)
 
-    def unfinished(self) -> Unfinished:
+    def unfinished(self, stoppings: Sequence[Stopping] = ()) -> Unfinished:
         """What `run` can be resumed from."""
         return Unfinished(
             seed=self._source.address.root,
@@ -237,6 +240,7 @@ class Counting:
             answers=self._answers,
             sketches=self.sketches,
             done=self.done,
+            stoppings=tuple(stoppings),
         )
 
 

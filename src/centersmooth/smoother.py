@@ -14,6 +14,7 @@ from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together, check_count
 from centersmooth.confidence import Joint, Split
 from centersmooth.errors import ArgumentError, expected
+from centersmooth.goals import GoalLike, ToleranceLike
 from centersmooth.metrics import Metric
 from centersmooth.models import Model
 from centersmooth.noise import Noise
@@ -109,6 +110,8 @@ class Smoother:
         seed: int | None = None,
         grid: Sequence[float] | None = None,
         resume: Unfinished | None = None,
+        goal: GoalLike = None,
+        tolerance: ToleranceLike = None,
     ) -> Certificate:
         """The answer for x and a bound on how far any attack can move it.
 
@@ -117,8 +120,13 @@ class Smoother:
         target: e.g. the ground truth: ``cert.error(eps)`` then bounds the distance to it.
         grid: values of eps that must all hold together, for choosing eps afterwards.
         resume: ``error.unfinished`` of a run that stopped midway.
+        goal: ``(eps, bound)`` stops as soon as it is settled whether ``cert.bound(eps) <= bound``
+            (or, by ``cs.Goal``, the error); ``cert.outcome`` says how it ended.
+        tolerance: stops when the bounds on the grid (or at the goal's eps) can shrink by no more
+            than this share with all the samples. With either, `samples` is the most to spend.
         """
-        return certify_together([self], x, samples, alpha, [target], seed, grid, resume)[0]
+        options = (samples, alpha, [target], seed, grid, resume, [goal], [tolerance])
+        return certify_together([self], x, *options)[0]
 
     def certify_many(
         self, inputs: Iterable[Any], targets: Iterable[Any] | None = None, **options: Any
