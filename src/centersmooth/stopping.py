@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,51 +43,6 @@ class Stopped:
         return self.looks.shares[self.place]
 
 
-class Stopping:
-    """The question of one certificate, to be asked at each of its looks."""
-
-    def __init__(self, question: Question, looks: Looks, theorem_at: TheoremAt) -> None:
-        self.question, self.looks = question, looks
-        self._theorems = [theorem_at(*look) for look in zip(looks.sizes, looks.shares, strict=True)]
-
-    def at(self, ranked: Ranked) -> Stopped | None:
-        """The end, if these samples are at a look that settles the question or is the last."""
-        if ranked.total not in self.looks.sizes:
-            return None
-        place = self.looks.sizes.index(ranked.total)
-        outcome = self._outcome(ranked, place)
-        if outcome is None and ranked.total < self.looks.last:
-            return None
-        return Stopped(self.looks, place, self.question, outcome or EXHAUSTED)
-
-    def same_as(self, other: Stopping) -> bool:
-        """Whether a run under the other may go on under this one."""
-        return (self.question, self.looks) == (other.question, other.looks)
-
-    def _outcome(self, ranked: Ranked, place: int) -> str | None:
-        goal, tolerance = self.question.goal, self.question.tolerance
-        later = range(place + 1, len(self.looks.sizes))
-        now = self._theorems[place]
-        if goal and now.bound(ranked, goal.row, goal.eps) <= goal.bound:
-            return GOAL_MET
-        if not later:
-            return None
-        if tolerance and all(
-            self._forecast(ranked, later, 0, eps)
-            >= (1 - tolerance.share) * now.bound(ranked, 0, eps)
-            for eps in tolerance.eps
-        ):
-            return TOLERANCE_REACHED
-        if goal and self._forecast(ranked, later, goal.row, goal.eps) > goal.bound:
-            return GOAL_MISSED
-        return None
-
-    def _forecast(self, ranked: Ranked, later: Sequence[int], row: int, eps: float) -> float:
-        """The least bound that the looks still to come can be expected to give."""
-        ahead = ((self._theorems[place], self.looks.sizes[place]) for place in later)
-        return min(theorem.bound(Foreseen(ranked, m), row, eps) for theorem, m in ahead)
-
-
 class Foreseen(Ranked):
     """Order statistics of m distances as seen from the first few of them, at their most hopeful.
 
@@ -119,3 +75,50 @@ class Foreseen(Ranked):
         """Below the median a sketch keeps no distances: 0, for the most hopeful there is."""
         rank = binomial.foreseen_rank(self.total, j, self._seen.total, _DOUBT)
         return rank if rank >= (self._seen.total + 1) // 2 else 0
+
+
+class Stopping:
+    """The question of one certificate, to be asked at each of its looks."""
+
+    foreseen: ClassVar[type[Foreseen]] = Foreseen
+
+    def __init__(self, question: Question, looks: Looks, theorem_at: TheoremAt) -> None:
+        self.question, self.looks, self.theorem_at = question, looks, theorem_at
+        self.theorems = [theorem_at(*look) for look in zip(looks.sizes, looks.shares, strict=True)]
+
+    def at(self, ranked: Ranked) -> Stopped | None:
+        """The end, if these samples are at a look that settles the question or is the last."""
+        if ranked.total not in self.looks.sizes:
+            return None
+        place = self.looks.sizes.index(ranked.total)
+        outcome = self._outcome(ranked, place)
+        if outcome is None and ranked.total < self.looks.last:
+            return None
+        return Stopped(self.looks, place, self.question, outcome or EXHAUSTED)
+
+    def same_as(self, other: Stopping) -> bool:
+        """Whether a run under the other may go on under this one."""
+        return (self.question, self.looks) == (other.question, other.looks)
+
+    def _outcome(self, ranked: Ranked, place: int) -> str | None:
+        goal, tolerance = self.question.goal, self.question.tolerance
+        later = range(place + 1, len(self.looks.sizes))
+        now = self.theorems[place]
+        if goal and now.bound(ranked, goal.row, goal.eps) <= goal.bound:
+            return GOAL_MET
+        if not later:
+            return None
+        if tolerance and all(
+            self._forecast(ranked, later, 0, eps)
+            >= (1 - tolerance.share) * now.bound(ranked, 0, eps)
+            for eps in tolerance.eps
+        ):
+            return TOLERANCE_REACHED
+        if goal and self._forecast(ranked, later, goal.row, goal.eps) > goal.bound:
+            return GOAL_MISSED
+        return None
+
+    def _forecast(self, ranked: Ranked, later: Sequence[int], row: int, eps: float) -> float:
+        """The least bound that the looks still to come can be expected to give."""
+        ahead = ((self.theorems[place], self.looks.sizes[place]) for place in later)
+        return min(theorem.bound(self.foreseen(ranked, m), row, eps) for theorem, m in ahead)

@@ -104,13 +104,13 @@ def _needed(n: int, p: float) -> int:
 @lru_cache(maxsize=256)
 def _levels(noise: Noise, sizes: Sizes, level: Confidence) -> tuple[Level, ...]:
     """Where p steps down: when only two or three distances would be left above R."""
-    alpha = level.total / 2
-    spare = -1.2 * math.log(alpha)
+    split = level.as_split()
+    spare = -1.2 * math.log(split.certificate)
     kept: list[Level] = []
     for p in _LEVELS:
         k = _needed(sizes.n, p)
         if sizes.m > 2 * spare and k < sizes.n:
-            mass = binomial.needed_mass(sizes.n, k, alpha)
+            mass = binomial.needed_mass(sizes.n, k, split.query)
             until = noise.reach(mass, 1.0 - spare / sizes.m)
             if until > (kept[-1].until if kept else 0.0) and ball_rank(
                 noise, until, sizes, k, level
