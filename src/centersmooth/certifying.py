@@ -267,14 +267,16 @@ def _check_theorems(
             theorem_of(smoother, samples, level)
 
 
-def _largest_move(smoother: Certifiable, x: Any, grid: tuple[float, ...] | None) -> float | None:
-    """The largest attack that the declared range allows; a grid must not go beyond it."""
+def _largest_move(smoother: Certifiable, x: Any, asked: tuple[float, ...] | None) -> float | None:
+    """The largest attack that the declared range allows; nothing beyond it is asked about."""
     if smoother.input_range is None:
         return None
     most = smoother.noise.largest_move(x, smoother.input_range)
-    if grid and grid[-1] > most:
+    if asked and asked[-1] > most:
         fix = "Give eps in the units of the input: the declared range allows no larger move."
-        raise ArgumentError(expected(f"a grid up to eps = {most:.4g}", f"{grid[-1]:g}", fix))
+        raise ArgumentError(
+            expected(f"a grid and goals up to eps = {most:.4g}", f"{asked[-1]:g}", fix)
+        )
     return most if most < math.inf else None
 
 

@@ -140,7 +140,8 @@ class Setting:
     def check_budget(self, smoother: Smoother) -> None:
         """Refuse numbers of samples that cannot certify the largest eps, whatever the model."""
         if self.published is None:
-            check_budget(smoother, self.eps[-1], self.samples, self.each_level)
+            asked = (self.goal.eps,) if isinstance(self.goal, Goal) else ()
+            check_budget(smoother, max(*self.eps, *asked), self.samples, self.each_level)
         else:
             own = {k: v for k, v in asdict(self.published).items() if k != "hd"}
             published.check_budget(self.noise, self.eps, **own)
