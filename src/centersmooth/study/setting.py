@@ -141,7 +141,7 @@ class Setting:
         """Refuse numbers of samples that cannot certify the largest eps, whatever the model."""
         if self.published is None:
             asked = (self.goal.eps,) if isinstance(self.goal, Goal) else ()
-            check_budget(smoother, max(*self.eps, *asked), self.samples, self.each_level)
+            check_budget(smoother, max((*self.eps, *asked)), self.samples, self.each_level)
         else:
             own = {k: v for k, v in asdict(self.published).items() if k != "hd"}
             published.check_budget(self.noise, self.eps, **own)
