@@ -23,7 +23,7 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 LAYERS = (
     *("errors", "binomial", "monotone", "demo_model", "sketch", "outputs", "confidence"),
     *("specification", "kernels", "noise", "metrics", "models", "sampling", "tuning", "progress"),
-    *("centers", "theorems", "goals", "looks", "stopping"),
+    *("centers", "theorems", "design", "goals", "looks", "stopping"),
     *("planning", "wording", "certificates", "plotting"),
     *("procedure", "published", "certifying", "smoother", "attacks"),
     *("executors", "store", "study", "report"),

@@ -5,6 +5,7 @@ from centersmooth.centers import GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
+from centersmooth.design import best_center
 from centersmooth.errors import CentersmoothError
 from centersmooth.goals import Goal, Tolerance
 from centersmooth.noise import Gaussian
@@ -32,6 +33,7 @@ __all__ = [
     "Store",
     "Study",
     "Tolerance",
+    "best_center",
     "certify_together",
     "executors",
     "metrics",

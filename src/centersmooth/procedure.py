@@ -251,6 +251,6 @@ def _rows(answer: Answer, target: Block | None) -> Block:
 
 def _parts(block: Block) -> Iterator[Block]:
     """A block in pieces whose float64 copies stay small."""
-    width = block.rows.shape[1] if isinstance(block.rows, torch.Tensor) else 1
+    width = math.prod(block.rows.shape[1:]) if isinstance(block.rows, torch.Tensor) else 1
     size = max(16, math.floor(_LIMIT / (8 * max(1, width))))
     return (block.take(start, start + size) for start in range(0, len(block), size))

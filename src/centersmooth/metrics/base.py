@@ -131,6 +131,14 @@ class Metric(ABC):
         return type(self).__name__
 
 
+def pools(metric: Metric) -> bool:
+    """Whether outputs of this metric (or of the one it is derived from) can be pooled."""
+    below = getattr(metric, "metric", None)
+    if isinstance(below, Metric) and type(metric).pool is not Metric.pool:
+        return pools(below)
+    return type(metric).pool is not Metric.pool
+
+
 def check_diameter(diameter: object) -> None:
     """Refuse a largest distance that is none: bounds are cut off there."""
     if not (isinstance(diameter, (int, float)) and diameter > 0):
@@ -183,8 +191,9 @@ def flat_rows(outputs: Outputs, metric: Metric) -> tuple[torch.Tensor, torch.Ten
 
 
 def mean_pool(outputs: Outputs, size: int, metric: Metric) -> torch.Tensor:
-    """The mean of each run of `size` outputs."""
+    """The mean of each run of `size` outputs, in float64 and rounded once."""
     tensor = as_tensor(outputs, metric)
     if not tensor.is_floating_point():
         tensor = tensor.float()
-    return tensor.reshape(-1, size, *tensor.shape[1:]).mean(dim=1)
+    means = tensor.double().reshape(-1, size, *tensor.shape[1:]).mean(dim=1)
+    return means.to(tensor.dtype)
