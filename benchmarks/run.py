@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,11 +158,7 @@ def pools_table(result: list[dict[str, Any]]) -> str:
         for center in result[0]["bounds"][case]:
             cells = []
             for place, shift in enumerate(pools.SHIFTS):
-                ratio = statistics.median(
-                    image["bounds"][case][center][place] / image["bounds"][case]["100 of 1"][place]
-                    for image in result
-                )
-                text = "undecided" if ratio == math.inf else f"{ratio:.3f}"
+                text = pools_cell(result, case, center, place)
                 cells.append(f"**{text}**" if chosen[shift] == center else text)
             rows.append([case, center, *cells])
     note = (
@@ -172,6 +167,15 @@ def pools_table(result: list[dict[str, Any]]) -> str:
         "draws. Bold: the center that design_eps chooses for that eps.\n\n"
     )
     return note + table(["metric", "center", *(f"h = {h:g}" for h in pools.SHIFTS)], rows)
+
+
+def pools_cell(result: list[dict[str, Any]], case: str, center: str, place: int) -> str:
+    """One ratio, unless most bounds are as large as distances get."""
+    here = [image["bounds"][case][center][place] for image in result]
+    usual = [image["bounds"][case]["100 of 1"][place] for image in result]
+    if statistics.median(here) >= pools.CASES[case][1].diameter:
+        return "undecided"
+    return f"{statistics.median(a / b for a, b in zip(here, usual, strict=True)):.3f}"
 
 
 TABLES = {
