@@ -2,7 +2,7 @@
 
 Records go to benchmarks/records, tables to RESULTS.md.
 
-python benchmarks/run.py [--quick] [bounds] [sharper] [small_eps] [overhead] [memory] [latency]
+python benchmarks/run.py [--quick] [part ...], the parts being those of PARTS
 """
 
 from __future__ import annotations
@@ -14,16 +14,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import adaptive
 import bounds
 import latency
 import memory
 import overhead
+import pools
 import sharper
 import small_eps
 
 HERE = Path(__file__).parent
 RECORDS = HERE / "records"
-PARTS = ("bounds", "sharper", "small_eps", "overhead", "memory", "latency")
+PARTS = (
+    *("bounds", "sharper", "small_eps", "pools", "adaptive"),
+    *("overhead", "memory", "latency"),
+)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -173,6 +178,73 @@ def latency_table(result: dict[str, Any]) -> str:
     return table(header, rows)
 
 
+def adaptive_table(result: dict[str, Any]) -> str:
+    """Samples spent until the question is settled, and how many times fewer that is."""
+    asked = [question for image in result["images"] for question in image["questions"]]
+    rows, most = [], result["most"]
+    for metric in (*adaptive.METRICS, "all"):
+        for margin in adaptive.MARGINS:
+            for shift in (*adaptive.SHIFTS, "all"):
+                here = [
+                    q
+                    for q in asked
+                    if metric in (q["metric"], "all")
+                    and shift in (q["shift"], "all")
+                    and q["margin"] == margin
+                ]
+                if (metric == "all") == (shift == "all"):
+                    rows.append([metric, margin, shift, *adaptive_cells(here, most)])
+    header = ["metric", "goal", "eps / sigma", "samples, most 4,000", "times fewer"]
+    header += ["settled rightly", "samples, most 40,000", "times fewer", "settled rightly"]
+    note = (
+        f"Is eps_2 at most 1.2 (goal met) or 0.8 times (missed) what {most['thorough']:,} "
+        f"samples prove? Medians over {len(result['images'])} images of the certification samples "
+        "until that is settled, and how many times fewer than the fixed number (its share of the "
+        "median, answer and candidates not counted). The last column of each budget counts the "
+        "questions settled as the thorough bound says.\n\n"
+    )
+    return note + table([*header, "least fixed m in hindsight"], rows)
+
+
+def adaptive_cells(asked: list[dict[str, Any]], most: dict[str, int]) -> list[object]:
+    """Medians over some questions, per budget."""
+    cells: list[object] = []
+    for budget, samples in most.items():
+        spent = statistics.median(question[budget]["samples"] for question in asked)
+        right = sum(q[budget]["outcome"] == f"goal {q['margin']}" for q in asked)
+        cells += [f"{spent:,.0f}", f"{samples / spent:.1f}", f"{right} of {len(asked)}"]
+    known = [q["hindsight"] for q in asked if q["hindsight"] is not None]
+    return [*cells, f"{statistics.median(known):,.0f}" if known else "-"]
+
+
+def pools_table(result: list[dict[str, Any]]) -> str:
+    """Median over images of the bound of a center over that of the usual one."""
+    rows = []
+    for case in pools.CASES:
+        chosen = {h: pools.name(center) for h, center in pools.designed(case).items()}
+        for center in result[0]["bounds"][case]:
+            cells = []
+            for place, shift in enumerate(pools.SHIFTS):
+                text = pools_cell(result, case, center, place)
+                cells.append(f"**{text}**" if chosen[shift] == center else text)
+            rows.append([case, center, *cells])
+    note = (
+        f"Medians over {len(result)} images of the bound over that of the usual medoid (100 of "
+        "1), n = 999, m = 4,000. 'N of l': N candidates, each pooled from l outputs, on the same "
+        "draws. Bold: the center that design_eps chooses for that eps.\n\n"
+    )
+    return note + table(["metric", "center", *(f"h = {h:g}" for h in pools.SHIFTS)], rows)
+
+
+def pools_cell(result: list[dict[str, Any]], case: str, center: str, place: int) -> str:
+    """One ratio, unless most bounds are as large as distances get."""
+    here = [image["bounds"][case][center][place] for image in result]
+    usual = [image["bounds"][case]["100 of 1"][place] for image in result]
+    if statistics.median(here) >= pools.CASES[case][1].diameter:
+        return "undecided"
+    return f"{statistics.median(a / b for a, b in zip(here, usual, strict=True)):.3f}"
+
+
 TABLES = {
     "bounds": ("Bounds beside the published procedure", bounds_table),
     "sharper": ("Several levels, the point along the ray, the joint t", sharper_table),
@@ -180,6 +252,8 @@ TABLES = {
     "overhead": ("Overhead", overhead_table),
     "memory": ("Memory", memory_table),
     "latency": ("A finished certificate", latency_table),
+    "adaptive": ("Stopping when the question is settled", adaptive_table),
+    "pools": ("Pooled candidates", pools_table),
 }
 
 
@@ -189,7 +263,8 @@ def measure(part: str, quick: bool) -> Any:
         return bounds.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
     if part == "small_eps":
         return small_eps.run(RECORDS, quick)
-    parts = {"sharper": sharper, "overhead": overhead, "memory": memory, "latency": latency}
+    parts = {"overhead": overhead, "memory": memory, "latency": latency, "adaptive": adaptive}
+    parts |= {"pools": pools, "sharper": sharper}
     return parts[part].run(quick)
 
 

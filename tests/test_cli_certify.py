@@ -252,3 +252,23 @@ def test_whatever_is_typed_ends_in_an_exit_code_and_words(
     assert "Traceback" not in result.output
     if result.exit_code:
         assert result.output.strip()
+
+
+def test_a_goal_or_a_tolerance_stops_early(place: Path) -> None:
+    for more in (("--goal", "0.1,50"), ("--tolerance", "0.3")):
+        out = place / more[0]
+        result = certify(place, *more, **{"--samples": 2_000, "--out": out})
+        assert result.exit_code == 0, result.output
+        with Store(out) as store:
+            found = [record.evaluations for record in store.records()]
+        assert all(spent < 50 + 2_000 for spent in found)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--goal", "0.1"), ("--goal", "a,b"), ("--goal", "0.1,-1"), ("--tolerance", "1.5")],
+)
+def test_goals_without_sense_name_their_option(place: Path, option: str, value: str) -> None:
+    result = certify(place, option, value)
+    assert result.exit_code == 2, result.output
+    assert option in words(result)

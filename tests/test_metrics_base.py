@@ -10,7 +10,7 @@ import torch
 from centersmooth import metrics
 from centersmooth.errors import ArgumentError
 from centersmooth.metrics import Block, Metric
-from centersmooth.metrics.base import check_diameter, one_tensor
+from centersmooth.metrics.base import check_diameter, mean_pool, one_tensor, pools
 from refusals import refused
 
 
@@ -73,3 +73,18 @@ def test_every_public_metric_has_its_mathematics_in_its_docstring() -> None:
         kind = getattr(metrics, name)
         if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric:
             assert "d(a, b)" in (kind.__doc__ or ""), name
+
+
+def test_who_can_pool_is_known_through_derived_metrics() -> None:
+    assert pools(metrics.L1())
+    assert pools(metrics.clipped(metrics.L1(), 1.0))
+    assert not pools(metrics.Discrete())
+    assert not pools(metrics.clipped(metrics.Levenshtein(), 1.0))
+
+
+def test_a_mean_of_equal_outputs_is_that_output() -> None:
+    """Summed in float32, three times 0.1 is not three tenths."""
+    outputs = torch.full((9, 4), 0.1)
+    assert torch.equal(mean_pool(outputs, 9, metrics.L1())[0], outputs[0])
+    large = torch.full((7, 4), 16_777_217.0) / 3
+    assert torch.equal(mean_pool(large, 7, metrics.L1())[0], large[0])

@@ -128,8 +128,9 @@ def test_a_plan_prints_as_a_table_of_80_columns() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "alpha 0.03 (split)" in text
     rows = [line.split() for line in text.splitlines() if line.startswith("  ")]
-    assert [row[2] for row in rows[1:]] == ["yes", "no", "no"]
-    assert rows[-1][-1] == "none"
+    assert [row[2] for row in rows[1:4]] == ["yes", "no", "no"]
+    assert rows[3][-1] == "none"
+    assert [row[1] for row in rows[5:]] == ["GeometricMedian", "none", "none"]
 
 
 @pytest.mark.parametrize("eps", [[], -0.1, [float("nan")], "a", None])

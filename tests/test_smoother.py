@@ -305,7 +305,7 @@ def test_a_grid_out_of_reach_is_refused_with_the_number_that_would_do(center: Ce
 
 def test_a_grid_beyond_the_declared_range_is_refused() -> None:
     made = smoother(noise=cs.Gaussian(5.0), input_range=(0, 1))
-    with refused(ArgumentError, "a grid up to eps = 2.449", "units of the input"):
+    with refused(ArgumentError, "a grid and goals up to eps = 2.449", "units of the input"):
         made.certify(X, samples=200, grid=[1.0, 3.0])
 
 

@@ -260,3 +260,28 @@ def test_other_versions_are_warned_of(tmp_path: Path) -> None:
     rows(tmp_path, "UPDATE run SET value = ?, digest = ? WHERE key = 'versions'", *sealed)
     with pytest.warns(UserWarning, match="other versions .*torch"):
         study(1).run(tmp_path)
+
+
+def test_settings_with_goals_stop_early_and_are_kept_so(tmp_path: Path) -> None:
+    """In spans or in one go, and beside a setting that waits for all samples."""
+    with_goals = [
+        setting("met", samples=1_500, goal=(0.1, 5.0)),
+        setting("close", cs.metrics.L1(), samples=1_500, tolerance=0.2),
+        setting("all", samples=1_500),
+    ]
+    made = study(2, with_goals, save_every=1e-4)
+    made.run(tmp_path)
+    with Store(tmp_path) as store:
+        kept = {own.name: store.certificate(1, own.name) for own in with_goals}
+        spent = [record.evaluations for record in store.records()]
+    assert kept["met"].outcome == "goal met"
+    assert kept["close"].outcome == "tolerance reached"
+    assert kept["all"].outcome is None
+    assert kept["met"].sizes.m < kept["all"].sizes.m == 1_500
+    assert spent == [100 + 60 + 1_500] * 6
+    before = values(tmp_path)
+    made.run(tmp_path)
+    assert values(tmp_path) == before
+    moved = [setting("met", samples=1_500, goal=(0.1, 4.0)), *with_goals[1:]]
+    with refused(ChangedError, "goal"):
+        study(2, moved, save_every=1e-4).run(tmp_path)

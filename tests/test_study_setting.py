@@ -48,8 +48,10 @@ def test_those_that_differ_in_metric_and_center_share_draws() -> None:
         published("k"),
         published("l", metric=cs.metrics.L1()),
         published("m", eps=(0.3,)),
+        setting("n", goal=(0.1, 2.0)),
+        setting("o", tolerance=0.1),
     ]
-    assert group(cases) == [0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 8]
+    assert group(cases) == [0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 0, 0]
 
 
 def test_evaluations_are_what_a_certificate_costs() -> None:
@@ -90,8 +92,29 @@ def test_a_description_tells_settings_apart() -> None:
         setting(metric=cs.metrics.L1()),
         published(),
         setting(published=PublishedProcedure(n=200, m=300)),
+        setting(goal=(0.1, 2.0)),
+        setting(goal=cs.Goal(0.1, 2.0, of_target=True)),
+        setting(tolerance=0.1),
+        setting(tolerance=cs.Tolerance(0.1, (0.1,))),
     ]
     told = [json.dumps(description(case, 0, 0)) for case in cases]
     assert len(set(told)) == len(cases)
     assert json.dumps(description(setting(), 1, 0)) != told[0]
     assert NOISE.sigma == json.loads(told[0])["noise"]["fields"]["sigma"]
+
+
+def test_a_tolerance_speaks_of_every_eps_of_the_setting() -> None:
+    assert setting(tolerance=0.1, eps=(0.2, 0.1)).tolerance == cs.Tolerance(0.1, (0.1, 0.2))
+    assert setting(goal=(0.1, 2)).goal == cs.Goal(0.1, 2.0)
+    assert setting(goal=(0.1, 2)).may_stop_early
+    assert not setting().may_stop_early
+    with refused(ArgumentError, "0 < tolerance < 1"):
+        setting(tolerance=2)
+    with refused(ArgumentError, "no goal for the published procedure"):
+        published(goal=(0.1, 2))
+
+
+def test_a_goal_must_be_within_reach_of_the_samples() -> None:
+    own = setting(eps=(0.1,), goal=(0.8, 2.0), model=model)
+    with refused(BudgetError, "eps = 0.8", "200"):
+        own.check_budget(own.smoother(None, 64, None))

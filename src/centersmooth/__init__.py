@@ -6,7 +6,9 @@ from centersmooth.centers import ClippedMean, GeometricMedian, Medoid
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
+from centersmooth.design import best_center
 from centersmooth.errors import CentersmoothError
+from centersmooth.goals import Goal, Tolerance
 from centersmooth.noise import Gaussian
 from centersmooth.planning import Plan, plan
 from centersmooth.smoother import Prediction, Smoother
@@ -22,6 +24,7 @@ __all__ = [
     "ClippedMean",
     "Gaussian",
     "GeometricMedian",
+    "Goal",
     "Joint",
     "Medoid",
     "Plan",
@@ -32,7 +35,9 @@ __all__ = [
     "Split",
     "Store",
     "Study",
+    "Tolerance",
     "audit",
+    "best_center",
     "certify_together",
     "executors",
     "metrics",

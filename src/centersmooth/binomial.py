@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, betainc, betaincinv, rel_entr
+from scipy.special import bdtr, betainc, betaincinv, gammaln, rel_entr
 
 FloatArray = NDArray[np.float64]
 Failure = Callable[[FloatArray], FloatArray]
@@ -145,3 +146,26 @@ def _next_rank(low: int, high: int, tried: dict[int, float]) -> int:
     if len(tried) > _PATIENCE:
         return (low + high) // 2
     return low + math.ceil((high - low) * tried[low] / (tried[low] - tried[high]))
+
+
+@lru_cache(maxsize=4096)
+def foreseen_rank(m: int, j: int, seen: int, doubt: float) -> int:
+    """The largest s with P[H <= s - 1] <= doubt, H of the j least of m values among the first seen.
+
+    H is hypergeometric for exchangeable values. The j-th smallest of all m is then at least the
+    s-th smallest of the first, but for `doubt`.
+    """
+    most, fewest = min(j, seen), max(0, seen - (m - j))
+    here = np.arange(fewest, most + 1, dtype=float)
+    rest = seen - here
+    log_chance = (
+        _log_choose(j, here) + _log_choose(m - j, rest) - _log_choose(m, np.array(float(seen)))
+    )
+    below = np.cumsum(np.exp(log_chance))
+    return fewest + int(np.searchsorted(below, doubt, side="right"))
+
+
+def _log_choose(n: int, k: FloatArray) -> FloatArray:
+    """log of n over k."""
+    found: FloatArray = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return found

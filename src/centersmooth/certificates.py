@@ -15,10 +15,13 @@ from centersmooth import noise as noises
 from centersmooth.centers import Center
 from centersmooth.confidence import Confidence, Joint, Split
 from centersmooth.errors import ArgumentError, FormatError, expected
+from centersmooth.goals import OUTCOMES, Goal, Question, Tolerance
+from centersmooth.looks import Looks
 from centersmooth.metrics import Metric
 from centersmooth.noise import Noise
 from centersmooth.sketch import Ranked
 from centersmooth.specification import describe, restore
+from centersmooth.stopping import Stopped
 from centersmooth.theorems import Sizes, Theorem, theorem_for
 
 if TYPE_CHECKING:
@@ -62,6 +65,8 @@ class Certificate:
     ranked: Ranked
     has_target: bool
     provenance: Provenance
+    stopped: Stopped | None = None
+    """Where sampling stopped and why, when it could stop early."""
     _known: dict[tuple[int, float], float] = field(default_factory=dict, repr=False)
 
     # ---- the numbers
@@ -122,7 +127,16 @@ class Certificate:
     def theorem(self) -> Theorem:
         """The theorem behind the numbers."""
         level = self.level.over_grid(len(self.grid)) if self.grid else self.level
-        return theorem_for(self.center, self.noise, self.metric, self.sizes, level)
+        share = self.stopped.share if self.stopped else 1.0
+        return theorem_for(self.center, self.noise, self.metric, self.sizes, level, share)
+
+    @property
+    def outcome(self) -> str | None:
+        """ "goal met", "goal missed", "tolerance reached" or "samples exhausted".
+
+        None when the number of samples was fixed beforehand.
+        """
+        return self.stopped.outcome if self.stopped else None
 
     def _bound(self, row: int, eps: float) -> float:
         point = self._point(eps)
@@ -210,6 +224,7 @@ class Certificate:
                 "grid": self.grid,
                 "spread": None if self.spread is None else repr(self.spread),
                 "has_target": self.has_target,
+                "stopped": None if self.stopped is None else asdict(self.stopped),
                 "provenance": asdict(self.provenance),
                 "value": self.metric.to_json(self.value),
                 "distances": self.ranked.to_json(),
@@ -245,6 +260,7 @@ class Certificate:
                 ranked=Ranked.from_json(data["distances"]),
                 has_target=bool(data["has_target"]),
                 provenance=_provenance(data["provenance"]),
+                stopped=_stopped(data["stopped"]),
             )._checked()
         except FormatError:
             raise
@@ -264,6 +280,9 @@ class Certificate:
         points = self.grid or ()
         if list(points) != sorted(set(points)) or not all(0 < eps < math.inf for eps in points):
             raise FormatError(expected("a rising grid", str(self.grid), "The file is damaged."))
+        if self.stopped and self.stopped.looks.sizes[self.stopped.place] != self.sizes.m:
+            got = f"a look at {self.stopped.looks.sizes[self.stopped.place]}"
+            raise FormatError(expected(f"{self.sizes.m} samples", got, "The file is damaged."))
         rows = 1 + self.has_target + self.center.outer_points
         if self.ranked.rows != rows or self.ranked.total != self.sizes.m:
             got = f"{self.ranked.rows} rows of {self.ranked.total}"
@@ -310,6 +329,22 @@ def _level(data: Any) -> Confidence:
     if data["form"] == "Split":
         return Split(float(data["certificate"]), float(data["query"]))
     raise ValueError(f"form {data['form']!r}")
+
+
+def _stopped(data: Any) -> Stopped | None:
+    if data is None:
+        return None
+    sizes = tuple(int(size) for size in data["looks"]["sizes"])
+    looks = Looks(sizes, tuple(float(share) for share in data["looks"]["shares"]))
+    goal, tolerance = data["question"]["goal"], data["question"]["tolerance"]
+    asked = Question(
+        None if goal is None else Goal(goal["eps"], goal["bound"], bool(goal["of_target"])),
+        None if tolerance is None else Tolerance(tolerance["share"], tuple(tolerance["eps"])),
+    )
+    place, outcome = int(data["place"]), data["outcome"]
+    if not (asked and 0 <= place < len(sizes) and outcome in OUTCOMES):
+        raise ValueError(f"stopped at look {place} of {len(sizes)}: {outcome!r}")
+    return Stopped(looks, place, asked, outcome)
 
 
 def _provenance(data: Any) -> Provenance:

@@ -12,14 +12,17 @@ from centersmooth.centers import Answer, Center
 from centersmooth.certificates import Certificate, Provenance
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.errors import ArgumentError, expected
+from centersmooth.goals import GoalLike, Question, ToleranceLike, question
+from centersmooth.looks import looks_for, one_look
 from centersmooth.metrics import Block, Metric
 from centersmooth.models import Model
 from centersmooth.noise import Noise
 from centersmooth.planning import check_budget, theorem_of
 from centersmooth.procedure import Counting, Party, Source, check_target, find_answers
 from centersmooth.progress import ProgressOption, Unfinished, progress_bar
-from centersmooth.sketch import Sketch
-from centersmooth.theorems import Sizes
+from centersmooth.sketch import Ranked
+from centersmooth.stopping import Stopped, Stopping
+from centersmooth.theorems import Sizes, Theorem, theorem_for
 from centersmooth.tuning import Tuning
 
 
@@ -55,32 +58,46 @@ def certify_together(
     seed: int | None = None,
     grid: Sequence[float] | None = None,
     resume: Unfinished | None = None,
+    goals: Sequence[GoalLike] | None = None,
+    tolerances: Sequence[ToleranceLike] | None = None,
 ) -> list[Certificate]:
     """Certificates of several metrics and centers on the same draws, for the price of one.
 
     Each holds at alpha by itself. The smoothers must share the model, the noise and
-    `answer_samples`.
+    `answer_samples`. With goals or tolerances each is certified from as many samples as it
+    would need alone; drawing stops when all are settled.
     """
     first = _check_shared(smoothers)
     check_count(samples, "samples", 1)
     level, points = confidence(alpha), _checked_grid(grid)
-    targets = [None] * len(smoothers) if targets is None else list(targets)
-    if len(targets) != len(smoothers):
-        fix = "Give one target per smoother, None where there is none."
-        raise ArgumentError(expected(f"{len(smoothers)} targets", len(targets), fix))
+    targets = _one_each(targets, smoothers, "target")
+    asked = [
+        _question(*each, points)
+        for each in zip(
+            targets,
+            _one_each(goals, smoothers, "goal"),
+            _one_each(tolerances, smoothers, "tolerance"),
+            strict=True,
+        )
+    ]
     _check_theorems(smoothers, samples, level, points)
+    stoppings = [
+        _stopping(smoother, one, samples, level, points)
+        for smoother, one in zip(smoothers, asked, strict=True)
+    ]
     started = time.perf_counter()
     source, tuning = first.source(x, resume.seed if resume else seed)
-    largest_move = _largest_move(first, source.x, points)
+    largest_move = _largest_move(first, source.x, points or _asked_eps(asked))
     parties = [smoother.party for smoother in smoothers]
     wanted = [
         None if target is None else check_target(source, party, target)
         for party, target in zip(parties, targets, strict=True)
     ]
     if resume:
-        _check_resume(resume, source, parties, wanted, samples)
-    run = _run(first, source, parties, wanted, samples, resume)
-    total = max(p.center.draws for p in parties) + first.answer_samples + samples
+        _check_resume(resume, source, parties, wanted, samples, stoppings)
+    run = _run(first, source, parties, wanted, stoppings, resume)
+    counted = max(ranked.total for ranked in run.ranked)
+    total = max(p.center.draws for p in parties) + first.answer_samples + counted
     provenance = Provenance(
         seed=source.address.root,
         evaluations=total,
@@ -93,17 +110,57 @@ def certify_together(
         seconds=time.perf_counter() - started,
     )
     return [
-        _certificate(smoother, answer, sketch, samples, level, points, provenance, block)
-        for smoother, answer, sketch, block in zip(
-            smoothers, run.answers, run.sketches, wanted, strict=True
+        _certificate(smoother, answer, ranked, stopped, level, points, provenance, block)
+        for smoother, answer, ranked, stopped, block in zip(
+            smoothers, run.answers, run.ranked, run.stopped, wanted, strict=True
         )
     ]
+
+
+def _one_each(values: Sequence[Any] | None, smoothers: Sequence[Any], noun: str) -> list[Any]:
+    """One per smoother, None where nothing was given."""
+    found = [None] * len(smoothers) if values is None else list(values)
+    if len(found) != len(smoothers):
+        fix = f"Give one {noun} per smoother, None where there is none."
+        raise ArgumentError(expected(f"{len(smoothers)} {noun}s", len(found), fix))
+    return found
+
+
+def _question(target: Any, goal: Any, tolerance: Any, grid: tuple[float, ...] | None) -> Question:
+    asked = question(goal, tolerance, grid)
+    if asked.goal and asked.goal.of_target and target is None:
+        fix = "Certify with target=..., or ask about the answer."
+        raise ArgumentError(expected("a target for a goal about it", "none", fix))
+    return asked
+
+
+def _stopping(
+    smoother: Certifiable,
+    asked: Question,
+    samples: int,
+    level: Confidence,
+    grid: tuple[float, ...] | None,
+) -> Stopping:
+    """When to look at the samples: at a list that the question fixes, or once at the end."""
+    each = level.over_grid(len(grid)) if grid else level
+    center, noise, metric = smoother.center, smoother.noise, smoother.metric
+
+    def theorem_at(m: int, share: float) -> Theorem:
+        return theorem_for(center, noise, metric, Sizes(smoother.answer_samples, m), each, share)
+
+    looks = looks_for(theorem_at, asked.eps[-1], samples) if asked else one_look(samples)
+    return Stopping(asked, looks, theorem_at)
+
+
+def _asked_eps(asked: Sequence[Question]) -> tuple[float, ...] | None:
+    return tuple(sorted(eps for one in asked for eps in one.eps)) or None
 
 
 @dataclass(frozen=True)
 class _Sampled:
     answers: tuple[Answer, ...]
-    sketches: tuple[Sketch, ...]
+    ranked: tuple[Ranked, ...]
+    stopped: tuple[Stopped, ...]
 
 
 def _run(
@@ -111,11 +168,12 @@ def _run(
     source: Source,
     parties: Sequence[Party],
     wanted: Sequence[Block | None],
-    samples: int,
+    stoppings: Sequence[Stopping],
     resume: Unfinished | None,
 ) -> _Sampled:
     """Both phases. Whatever interrupts the second carries what had been counted."""
     draws = max(party.center.draws for party in parties) + first.answer_samples
+    samples = max(stopping.looks.last for stopping in stoppings)
     with progress_bar(first.progress, "certifying", draws + samples) as advance:
         if resume:
             answers = resume.answers
@@ -123,19 +181,37 @@ def _run(
         else:
             answers = find_answers(source, parties, first.answer_samples, advance)
         counting = Counting(source, parties, answers, wanted, resume)
+        advance(counting.done)
         try:
-            counting.run(samples, advance)
+            found = [_settled(counting, place, stoppings[place]) for place in range(len(parties))]
+            while counting.open:
+                done = counting.done
+                counting.run(min(stoppings[i].looks.after(done) for i in counting.open), advance)
+                for place in tuple(counting.open):
+                    found[place] = _settled(counting, place, stoppings[place])
         except BaseException as error:
-            error.unfinished = counting.unfinished()  # type: ignore[attr-defined]
+            error.unfinished = counting.unfinished(stoppings)  # type: ignore[attr-defined]
             raise
-    return _Sampled(answers, counting.sketches)
+    stopped = tuple(one for one in found if one is not None)
+    return _Sampled(answers, tuple(sketch.ranked() for sketch in counting.sketches), stopped)
+
+
+def _settled(counting: Counting, place: int, stopping: Stopping) -> Stopped | None:
+    """The end of one party's counting, if it is at a look that settles its question."""
+    sketch = counting.sketches[place]
+    if sketch.total not in stopping.looks.sizes:
+        return None
+    stopped = stopping.at(sketch.ranked())
+    if stopped and place in counting.open:
+        counting.open.remove(place)
+    return stopped
 
 
 def _certificate(
     smoother: Certifiable,
     answer: Answer,
-    sketch: Sketch,
-    samples: int,
+    ranked: Ranked,
+    stopped: Stopped,
     level: Confidence,
     grid: tuple[float, ...] | None,
     provenance: Provenance,
@@ -147,12 +223,13 @@ def _certificate(
         noise=smoother.noise,
         metric=smoother.metric,
         center=smoother.center,
-        sizes=Sizes(smoother.answer_samples, samples),
+        sizes=Sizes(smoother.answer_samples, ranked.total),
         level=level,
         grid=grid,
-        ranked=sketch.ranked(),
+        ranked=ranked,
         has_target=target is not None,
         provenance=provenance,
+        stopped=stopped if stopped.question else None,
     )
 
 
@@ -190,14 +267,16 @@ def _check_theorems(
             theorem_of(smoother, samples, level)
 
 
-def _largest_move(smoother: Certifiable, x: Any, grid: tuple[float, ...] | None) -> float | None:
-    """The largest attack that the declared range allows; a grid must not go beyond it."""
+def _largest_move(smoother: Certifiable, x: Any, asked: tuple[float, ...] | None) -> float | None:
+    """The largest attack that the declared range allows; nothing beyond it is asked about."""
     if smoother.input_range is None:
         return None
     most = smoother.noise.largest_move(x, smoother.input_range)
-    if grid and grid[-1] > most:
+    if asked and asked[-1] > most:
         fix = "Give eps in the units of the input: the declared range allows no larger move."
-        raise ArgumentError(expected(f"a grid up to eps = {most:.4g}", f"{grid[-1]:g}", fix))
+        raise ArgumentError(
+            expected(f"a grid and goals up to eps = {most:.4g}", f"{asked[-1]:g}", fix)
+        )
     return most if most < math.inf else None
 
 
@@ -228,6 +307,7 @@ def _check_resume(
     parties: Sequence[Party],
     targets: Sequence[Block | None],
     samples: int,
+    stoppings: Sequence[Stopping],
 ) -> None:
     """Counts of another run, or more of them than asked for, would give a wrong bound."""
     same = (resume.x, resume.noise, resume.parties) == (
@@ -241,6 +321,14 @@ def _check_resume(
     if resume.done > samples:
         fix = "So many are counted already."
         raise ArgumentError(expected(f"samples >= {resume.done:,} to resume", samples, fix))
+    waited = any(stopping.question for stopping in (*resume.stoppings, *stoppings))
+    if waited and not (
+        len(resume.stoppings) == len(stoppings)
+        and all(map(Stopping.same_as, stoppings, resume.stoppings))
+    ):
+        fix = "Looks that were not paid for would make the bound too small: ask the same again."
+        what = "the goals, tolerances, samples and alpha of the run that stopped"
+        raise ArgumentError(expected(what, "others", fix))
 
 
 def _same_target(party: Party, one: Block | None, other: Block | None) -> bool:

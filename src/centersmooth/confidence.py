@@ -37,6 +37,10 @@ class Joint:
         """The level of one of several points that must hold together."""
         return Joint(self.alpha / points)
 
+    def at_look(self, share: float) -> Joint:
+        """The level of one of several looks at the samples (docs/theory/anytime.md)."""
+        return self if share == 1.0 else Joint(self.alpha * share)
+
     def as_split(self) -> Split:
         """Half for the certificate, half for each query: what `radius` uses."""
         return Split(self.alpha / 2, self.alpha / 2)
@@ -68,6 +72,10 @@ class Split:
     def over_grid(self, points: int) -> Split:
         """Only the certificate's own share is spent once per grid point."""
         return Split(self.certificate / points, self.query)
+
+    def at_look(self, share: float) -> Split:
+        """A look spends of the certificate's share only: the query comes once, afterwards."""
+        return self if share == 1.0 else Split(self.certificate * share, self.query)
 
     def as_split(self) -> Split:
         """Already split."""

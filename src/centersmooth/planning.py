@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from centersmooth.centers import Center
+from centersmooth.centers import Center, Medoid, default_center
 from centersmooth.confidence import Confidence, Joint, Split, confidence
+from centersmooth.design import Proposal, Wish, proposals
 from centersmooth.errors import ArgumentError, BudgetError, expected
 from centersmooth.metrics import Metric
 from centersmooth.models import Model
@@ -81,6 +82,10 @@ class PlannedPoint:
     pays_for: float | None
     """The statistical slack, as an attack: unlimited samples would pay the same price (the same
     share of outputs to be covered) for an attack of this size. None where that has no meaning."""
+    proposals: tuple[Proposal, ...]
+    """All centers that would do, the sharpest first: a guide, whatever the smoother's own is."""
+    usual: Proposal
+    """The one that the metric gets by default."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,8 @@ class Plan:
             f"{self.sizes.n:,} answer samples, {self.sizes.m:,} certification samples, "
             f"alpha {self.level.total:g} ({form})"
         )
-        return "\n\n".join([head, _table(self.points, self.noise.scale), self._notes()])
+        tables = [_table(self.points, self.noise.scale), self._notes(), _centers(self.points)]
+        return "\n\n".join([head, *tables, _ABOUT_CENTERS])
 
     def _notes(self) -> str:
         reach, scale = self.largest_eps, self.noise.scale
@@ -167,7 +173,11 @@ def _points(eps: float | Sequence[float]) -> list[float]:
 
 def _point(theorem: Theorem, eps: float) -> PlannedPoint:
     least = theorem.least_samples(eps)
-    return PlannedPoint(eps, theorem.decides(eps), least, _pays_for(theorem, eps))
+    wish = Wish(theorem.metric, theorem.noise, eps, theorem.sizes, theorem.level)
+    pays_for, offered = _pays_for(theorem, eps), tuple(proposals(wish))
+    default = default_center(theorem.metric)
+    usual = next(proposal for proposal in offered if proposal.center == default)
+    return PlannedPoint(eps, theorem.decides(eps), least, pays_for, offered, usual)
 
 
 def _pays_for(theorem: Theorem, eps: float) -> float | None:
@@ -192,6 +202,36 @@ def _table(points: Sequence[PlannedPoint], scale: float) -> str:
         least = "none" if point.least_samples is None else f"{point.least_samples:,}"
         ratio = f"{point.eps / scale:.3g}"
         rows.append((f"{point.eps:g}", ratio, "yes" if point.decided else "no", pays, least))
+    return _aligned(rows)
+
+
+_ABOUT_CENTERS = textwrap.fill(
+    "best center: what design_eps= would choose, its draws besides the answer samples, and its "
+    "bound as a share of the usual center's, as expected of outputs that spread in many "
+    "dimensions. The center is part of the smoothed model: choose one before certifying.",
+    _WIDTH,
+)
+
+
+def _centers(points: Sequence[PlannedPoint]) -> str:
+    """The sharpest center for each eps."""
+    rows = [("attack eps", "best center", "draws", "of the usual bound")]
+    for point in points:
+        best, usual = point.proposals[0], point.usual
+        share = f"{best.predicted / usual.predicted:.2f}" if usual.decided else "-"
+        name = _named(best.center) if best.decided else "none"
+        rows.append((f"{point.eps:g}", name, f"{best.center.draws:,}", share))
+    return _aligned(rows)
+
+
+def _named(center: Center) -> str:
+    if isinstance(center, Medoid):
+        pool = f", pool={center.pool}" if center.pool > 1 else ""
+        return f"Medoid({center.candidates}{pool})"
+    return type(center).__name__
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  " + "   ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))

@@ -33,6 +33,7 @@ from centersmooth.sampling import (
     noisy,
 )
 from centersmooth.sketch import Sketch
+from centersmooth.stopping import Stopping
 from centersmooth.tuning import Tuning, tune
 
 _FAILURES = ("raise", "far")
@@ -213,15 +214,16 @@ class Counting:
             for party, answer, target, rows in counted
         )
         self.done = 0
-        self._measured: tuple[int, list[list[_Measured]]] = (0, [[] for _ in parties])
+        self._measured: tuple[int, list[tuple[int, list[_Measured]]]] = (0, [])
         if resume:
             self.done = resume.done
             for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
                 sketch.merge(earlier)
+        # Who has fewer counts than were drawn had enough before.
+        self.open = [i for i, sketch in enumerate(self.sketches) if sketch.total == self.done]
 
     def run(self, samples: int, advance: Advance) -> None:
-        """Count up to `samples` distances per reference point."""
-        advance(self.done)
+        """Count up to `samples` distances per reference point of the parties still open."""
         for outputs in self._source.outputs(CERTIFICATION, (self.done, samples)):
             self._count(outputs)
             advance(len(outputs))
@@ -229,9 +231,10 @@ class Counting:
     def _count(self, outputs: Outputs) -> None:
         """One batch, measured for every party before any of it is counted."""
         found = []
-        for party, rows in zip(self._parties, self._rows, strict=True):
+        for place in self.open:
+            party, rows = self._parties[place], self._rows[place]
             block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append([(part, _lengths(party, rows, part)) for part in _parts(block)])
+            found.append((place, [(part, _lengths(party, rows, part)) for part in _parts(block)]))
         self._measured = (self.done, found)
         self._settle()
 
@@ -244,8 +247,8 @@ class Counting:
         """
         start, found = self._measured
         end = start
-        for sketch, parts in zip(self.sketches, found, strict=True):
-            end = start
+        for place, parts in found:
+            sketch, end = self.sketches[place], start
             for part, lengths in parts:
                 end += lengths.shape[1]
                 if sketch.total < end:
@@ -254,7 +257,7 @@ class Counting:
                     sketch.moments.add(part.rows, part.valid)
         self.done = max(self.done, end)
 
-    def unfinished(self) -> Unfinished:
+    def unfinished(self, stoppings: Sequence[Stopping] = ()) -> Unfinished:
         """What `run` can be resumed from: the answers alone, if sums were cut in two."""
         if any(sketch.moments and sketch.moments.torn for sketch in self.sketches):
             self.done, self.sketches = 0, tuple(sketch.empty() for sketch in self.sketches)
@@ -269,6 +272,7 @@ class Counting:
             answers=self._answers,
             sketches=self.sketches,
             done=self.done,
+            stoppings=tuple(stoppings),
         )
 
 
@@ -287,6 +291,6 @@ def _rows(answer: Answer, target: Block | None) -> Block:
 
 def _parts(block: Block) -> Iterator[Block]:
     """A block in pieces whose float64 copies stay small."""
-    width = block.rows.shape[1] if isinstance(block.rows, torch.Tensor) else 1
+    width = math.prod(block.rows.shape[1:]) if isinstance(block.rows, torch.Tensor) else 1
     size = max(16, math.floor(_LIMIT / (8 * max(1, width))))
     return (block.take(start, start + size) for start in range(0, len(block), size))

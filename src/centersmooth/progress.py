@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from centersmooth.noise import Noise
     from centersmooth.procedure import Party
     from centersmooth.sketch import Sketch
+    from centersmooth.stopping import Stopping
 
 ProgressOption: TypeAlias = bool | Callable[[int, int], None] | None
 Advance: TypeAlias = Callable[[int], None]
@@ -34,6 +35,8 @@ class Unfinished:
     answers: tuple[Answer, ...]
     sketches: tuple[Sketch, ...]
     done: int
+    stoppings: tuple[Stopping, ...] = ()
+    """What each was waiting for; empty for a number of samples fixed beforehand."""
 
 
 @contextmanager

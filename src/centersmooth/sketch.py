@@ -165,9 +165,8 @@ class Ranked:
         self.moments = moments
         ranks = np.cumsum(counts, axis=1)
         self.total = int(ranks[0, -1]) if ranks.size else 0
-        least = np.full((len(ranks), 1), (self.total + 1) // 2)
-        least[:_REFERENCES] = (self.total + 9) // 10
-        ranks[ranks < least] = 0
+        for row in range(len(ranks)):
+            ranks[row, ranks[row] < self.least_rank(row)] = 0
         used = np.flatnonzero(np.diff(ranks, axis=1, prepend=0).any(axis=0))
         self._keys = keys[used]
         self._ranks: Counts = ranks[:, used]
@@ -176,6 +175,10 @@ class Ranked:
     def rows(self) -> int:
         """How many reference points."""
         return len(self._ranks)
+
+    def least_rank(self, row: int) -> int:
+        """The least rank that is kept: what is asked below it is answered with it."""
+        return (self.total + 9) // 10 if row < _REFERENCES else (self.total + 1) // 2
 
     def smallest(self, row: int, j: int) -> float:
         """The j-th smallest distance of a row (counted from 1), rounded up."""

@@ -13,7 +13,9 @@ from centersmooth.centers import Answer, Center, default_center
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together, check_count
 from centersmooth.confidence import Joint, Split
+from centersmooth.design import best_center
 from centersmooth.errors import ArgumentError, expected
+from centersmooth.goals import GoalLike, ToleranceLike
 from centersmooth.metrics import Metric
 from centersmooth.models import Model
 from centersmooth.noise import Noise
@@ -57,6 +59,8 @@ class Smoother:
     device: where the input is moved to; the model's own device when None.
     seed: fixes all noise, to reproduce a run. Whoever knows it is outside the guarantee.
     progress: None shows a bar on a terminal; True, False, or a function of (done, total).
+    design_eps: the attack size that matters: in place of `center`, the one that `cs.best_center`
+        chooses for it (pooled candidates, where outputs can be averaged).
     """
 
     def __init__(
@@ -72,11 +76,12 @@ class Smoother:
         device: str | torch.device | None = None,
         seed: int | None = None,
         progress: ProgressOption = None,
+        design_eps: float | None = None,
     ) -> None:
         _check_kinds(noise, metric, center)
-        self.center = center if center is not None else default_center(metric)
-        self.center.check(metric)
         check_count(answer_samples, "answer_samples", 10)
+        self.center = _center(center, design_eps, metric, noise, answer_samples)
+        self.center.check(metric)
         if batch_size is not None and not isinstance(batch_size, Batching):
             check_count(batch_size, "batch_size", 1)
         check_on_invalid(on_invalid)
@@ -109,6 +114,8 @@ class Smoother:
         seed: int | None = None,
         grid: Sequence[float] | None = None,
         resume: Unfinished | None = None,
+        goal: GoalLike = None,
+        tolerance: ToleranceLike = None,
     ) -> Certificate:
         """The answer for x and a bound on how far any attack can move it.
 
@@ -117,8 +124,13 @@ class Smoother:
         target: e.g. the ground truth: ``cert.error(eps)`` then bounds the distance to it.
         grid: values of eps that must all hold together, for choosing eps afterwards.
         resume: ``error.unfinished`` of a run that stopped midway.
+        goal: ``(eps, bound)`` stops as soon as it is settled whether ``cert.bound(eps) <= bound``
+            (or, by ``cs.Goal``, the error); ``cert.outcome`` says how it ended.
+        tolerance: stops when the bounds on the grid (or at the goal's eps) can shrink by no more
+            than this share with all the samples. With either, `samples` is the most to spend.
         """
-        return certify_together([self], x, samples, alpha, [target], seed, grid, resume)[0]
+        options = (samples, alpha, [target], seed, grid, resume, [goal], [tolerance])
+        return certify_together([self], x, *options)[0]
 
     def certify_many(
         self, inputs: Iterable[Any], targets: Iterable[Any] | None = None, **options: Any
@@ -168,6 +180,21 @@ class Smoother:
         tuning = self._tunings[key]
         model, noise = self.model, self.noise
         return Source(model, noise, x, address, tuning.batching, self.on_invalid), tuning
+
+
+def _center(
+    center: Center | None, eps: float | None, metric: Metric, noise: Noise, answer_samples: int
+) -> Center:
+    """The center asked for, the one designed for eps, or the metric's usual one."""
+    if eps is None:
+        return center if center is not None else default_center(metric)
+    if center is not None:
+        fix = "design_eps chooses the center: leave one of them out."
+        raise ArgumentError(expected("center or design_eps", "both", fix))
+    if not (isinstance(eps, (int, float)) and 0 <= eps < math.inf):
+        fix = "design_eps is the size of the attack that matters, in the units of the input."
+        raise ArgumentError(expected("a finite design_eps >= 0", repr(eps), fix))
+    return best_center(metric, noise, eps, answer_samples)
 
 
 def _check_kinds(noise: object, metric: object, center: object) -> None:

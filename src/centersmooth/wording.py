@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from centersmooth.confidence import Split
+from centersmooth.goals import GOAL_MET, GOAL_MISSED, TOLERANCE_REACHED
 from centersmooth.planning import remedy
 
 if TYPE_CHECKING:
@@ -59,7 +60,38 @@ def guarantee(certificate: Certificate, eps: float) -> str:
         )
     if points > 1:
         text += f" All {points} values of the declared grid hold together."
+    if certificate.stopped:
+        count = len(certificate.stopped.looks.sizes)
+        text += (
+            f" It holds although sampling could stop early: {count} looks at the samples, fixed "
+            "beforehand, share the failure probability."
+        )
     return text
+
+
+def ending(certificate: Certificate) -> str:
+    """Where sampling stopped and what that settles; empty for a fixed number of samples."""
+    stopped = certificate.stopped
+    if stopped is None:
+        return ""
+    looks, goal, tolerance = stopped.looks, stopped.question.goal, stopped.question.tolerance
+    where = (
+        f"{stopped.outcome.capitalize()} at {certificate.sizes.m:,} of at most {looks.last:,} "
+        f"samples (look {stopped.place + 1} of {len(looks.sizes)})"
+    )
+    if stopped.outcome == TOLERANCE_REACHED and tolerance:
+        return f"{where}: all of them could hardly shrink the bound by {percent(tolerance.share)}."
+    if goal is None:
+        return f"{where}: more could still shrink the bound."
+    noun = "error" if goal.of_target else "bound"
+    asked = f"the {noun} at eps = {goal.eps:g} is to be at most {goal.bound:.6g}"
+    now = certificate.error(goal.eps) if goal.of_target else certificate.bound(goal.eps)
+    ends = {
+        GOAL_MET: f"it is proved to be at most {number(now)}.",
+        GOAL_MISSED: f"it is {number(now)} now, and all of them could hardly bring it there.",
+    }
+    rest = ends.get(stopped.outcome, f"it is {number(now)} now; more might bring it there.")
+    return f"{where}: {asked}; {rest}"
 
 
 def explain(certificate: Certificate, eps: float) -> str:
@@ -149,13 +181,18 @@ def promises_not(certificate: Certificate) -> str:
     return "Not promised: " + " ".join(parts)
 
 
+def _paragraphs(certificate: Certificate) -> list[str]:
+    """What is said below the table."""
+    told = (example, ending, cost, promises_not)
+    return [text for say in told if (text := say(certificate))]
+
+
 def summary(certificate: Certificate) -> str:
     """What print shows."""
     table = rows(certificate)
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     lines = ["  " + "   ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) for r in table]
-    paragraphs = [example(certificate), cost(certificate), promises_not(certificate)]
-    wrapped = [textwrap.fill(p, _WIDTH) for p in paragraphs]
+    wrapped = [textwrap.fill(text, _WIDTH) for text in _paragraphs(certificate)]
     head = textwrap.fill(title(certificate), _WIDTH)
     return "\n".join([head, "", *lines, "", *wrapped])
 
@@ -165,10 +202,7 @@ def html(certificate: Certificate) -> str:
     table = rows(certificate)
     head = _cells("th", table[0])
     body = "".join(f"<tr>{_cells('td', line)}</tr>" for line in table[1:])
-    notes = "".join(
-        f"<p>{escaping.escape(text)}</p>"
-        for text in (example(certificate), cost(certificate), promises_not(certificate))
-    )
+    notes = "".join(f"<p>{escaping.escape(text)}</p>" for text in _paragraphs(certificate))
     caption = escaping.escape(title(certificate))
     return (
         f"<div style='max-width:44em'><table><caption>{caption}</caption>"

@@ -9,6 +9,7 @@ import torch
 from centersmooth.centers.base import Answer, Center, Gathering, majority
 from centersmooth.errors import ArgumentError, CenterError, expected
 from centersmooth.metrics import Block, Metric
+from centersmooth.metrics.base import pools
 from centersmooth.outputs import Outputs, pick
 
 
@@ -44,7 +45,7 @@ class Medoid(Center):
 
     def check(self, metric: Metric) -> None:
         """Any metric will do, one that pools if asked to."""
-        if self.pool > 1 and type(metric).pool is Metric.pool:
+        if self.pool > 1 and not pools(metric):
             metric.pool([], self.pool)
 
     def gather(self, metric: Metric, samples: int) -> Gathering:

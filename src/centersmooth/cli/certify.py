@@ -15,6 +15,7 @@ from centersmooth.cli.options import (
     AsJson,
     BatchSize,
     Eps,
+    Goal,
     Machines,
     ModelRange,
     On,
@@ -23,6 +24,7 @@ from centersmooth.cli.options import (
     Samples,
     Sigma,
     Threads,
+    Tolerance,
     Workers,
 )
 from centersmooth.cli.values import NAMES
@@ -52,6 +54,8 @@ class Request:
     version: str | None
     seed: int | None
     batch_size: int | None
+    goal: str | None
+    tolerance: float | None
 
 
 def certify(
@@ -76,6 +80,8 @@ def certify(
     samples: Samples = 4_000,
     answer_samples: AnswerSamples = 999,
     alpha: Alpha = 0.01,
+    goal: Goal = None,
+    tolerance: Tolerance = None,
     targets: Annotated[
         Path | None,
         typer.Option(help="What the model should answer, like --inputs: certifies errors too."),
@@ -123,6 +129,8 @@ def certify(
             version=version,
             seed=seed,
             batch_size=batch_size,
+            goal=goal,
+            tolerance=tolerance,
         )
     )
     usage = "'--eps' / '--threads'"
@@ -164,6 +172,7 @@ def _settings(request: Request) -> list[Callable[[Any], Setting]]:
     """One per sigma, still to be told the metric, which may depend on the model's output."""
     from centersmooth.cli import values
     from centersmooth.confidence import Joint
+    from centersmooth.goals import question
     from centersmooth.study import Setting
     from centersmooth.study.setting import checked_eps
 
@@ -171,6 +180,11 @@ def _settings(request: Request) -> list[Callable[[Any], Setting]]:
         eps = checked_eps(values.numbers(request.eps, "--eps"))
     with values.blamed("--alpha"):
         level = Joint(request.alpha)
+    with values.blamed("--goal"):
+        wanted = request.goal and values.numbers(request.goal, "--goal")
+        goal = question(wanted, None, None).goal
+    with values.blamed("--tolerance"):
+        tolerance = question(None, request.tolerance, eps).tolerance
     return [
         lambda metric, noise=noise: Setting(  # type: ignore[misc]
             name=f"{request.metric}, sigma {noise.sigma:g}",
@@ -180,6 +194,8 @@ def _settings(request: Request) -> list[Callable[[Any], Setting]]:
             samples=request.samples,
             answer_samples=request.answer_samples,
             alpha=level,
+            goal=goal,
+            tolerance=tolerance,
         )
         for noise in values.noises(request.sigma)
     ]

@@ -29,6 +29,17 @@ AnswerSamples: TypeAlias = Annotated[
     int, typer.Option(min=10, help="Noisy outputs that choose an answer (9999 is thorough).")
 ]
 Alpha: TypeAlias = Annotated[float, typer.Option(help="How probably a guarantee may fail.")]
+Goal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Attack size and bound, e.g. 0.1,2.5: stops as soon as it is settled whether the "
+        "bound is met. --samples is then the most to spend."
+    ),
+]
+Tolerance: TypeAlias = Annotated[
+    float | None,
+    typer.Option(help="Stops when no bound can shrink by more than this share, e.g. 0.05."),
+]
 BatchSize: TypeAlias = Annotated[
     int | None,
     typer.Option(min=1, help="Noisy inputs per forward pass; measured when left out."),

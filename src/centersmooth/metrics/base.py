@@ -140,6 +140,14 @@ class Metric(ABC):
         return type(self).__name__
 
 
+def pools(metric: Metric) -> bool:
+    """Whether outputs of this metric (or of the one it is derived from) can be pooled."""
+    below = getattr(metric, "metric", None)
+    if isinstance(below, Metric) and type(metric).pool is not Metric.pool:
+        return pools(below)
+    return type(metric).pool is not Metric.pool
+
+
 def check_diameter(diameter: object) -> None:
     """Refuse a largest distance that is none: bounds are cut off there."""
     if not (isinstance(diameter, (int, float)) and diameter > 0):

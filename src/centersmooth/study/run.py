@@ -202,9 +202,12 @@ class _Loop:
         return Job(index, name, draws, x, targets, batching, look), rate
 
     def _cuts(self, job: Job, rate: float) -> list[tuple[int, int]]:
-        leader = self._study.settings[self._groups[job.draws][0]]
+        settings = [self._study.settings[place] for place in self._groups[job.draws]]
+        leader = settings[0]
         if leader.published:
             return [(0, leader.published.m)]
+        if any(setting.may_stop_early for setting in settings):
+            return [(0, leader.samples)]  # where it stops is known only on the way
         return spans(leader.samples, job.batching.size, rate, self._study.save_every)
 
     # ---- long certifications

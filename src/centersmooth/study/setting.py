@@ -12,6 +12,7 @@ from centersmooth.centers import Center, default_center
 from centersmooth.certifying import check_count
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.errors import ArgumentError, expected
+from centersmooth.goals import Goal, GoalLike, Tolerance, question
 from centersmooth.metrics import Metric
 from centersmooth.noise import Noise
 from centersmooth.planning import check_budget
@@ -43,6 +44,8 @@ class Setting:
     model, version: in place of the study's.
     targets: in place of the study's, one per input of the study.
     only: numbers of the inputs to certify; all when None.
+    goal, tolerance: as for `certify`: sampling stops when they are settled; the tolerance speaks
+        of every eps of the setting. `samples` is then the most that an input may cost.
     published: run the paper's procedure with these numbers instead (for comparison).
 
     Settings that differ in metric and center alone share their draws, and so their cost.
@@ -63,6 +66,8 @@ class Setting:
     targets: Sequence[Any] | None = None
     only: Sequence[int] | None = None
     published: PublishedProcedure | None = None
+    goal: GoalLike = None
+    tolerance: float | Tolerance | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -70,8 +75,26 @@ class Setting:
             raise ArgumentError(expected("a name", repr(self.name), fix))
         object.__setattr__(self, "eps", checked_eps(self.eps))
         check_count(self.samples, "samples", 1)
+        self._fix_question()
         if self.only is not None:
             object.__setattr__(self, "only", tuple(self.only))
+
+    def _fix_question(self) -> None:
+        """Goal and tolerance in their full form, the tolerance about this setting's eps."""
+        tolerance = self.tolerance
+        if tolerance is not None and not isinstance(tolerance, Tolerance):
+            tolerance = Tolerance(tolerance, tuple(self.eps))
+        asked = question(self.goal, tolerance, None)
+        if asked and self.published is not None:
+            fix = "Its number of samples is fixed beforehand: leave goal and tolerance out."
+            raise ArgumentError(expected("no goal for the published procedure", "one", fix))
+        object.__setattr__(self, "goal", asked.goal)
+        object.__setattr__(self, "tolerance", tolerance)
+
+    @property
+    def may_stop_early(self) -> bool:
+        """Whether an input may cost less than `evaluations`."""
+        return self.goal is not None or self.tolerance is not None
 
     @property
     def procedure(self) -> str:
@@ -117,7 +140,8 @@ class Setting:
     def check_budget(self, smoother: Smoother) -> None:
         """Refuse numbers of samples that cannot certify the largest eps, whatever the model."""
         if self.published is None:
-            check_budget(smoother, self.eps[-1], self.samples, self.each_level)
+            asked = (self.goal.eps,) if isinstance(self.goal, Goal) else ()
+            check_budget(smoother, max((*self.eps, *asked)), self.samples, self.each_level)
         else:
             own = {k: v for k, v in asdict(self.published).items() if k != "hd"}
             published.check_budget(self.noise, self.eps, **own)
@@ -193,7 +217,19 @@ def description(setting: Setting, draws: int, model: int) -> dict[str, Any]:
         "only": None if setting.only is None else list(setting.only),
         "draws": draws,
         "model": model,
+        **_stopping(setting),
     }
+
+
+def _stopping(setting: Setting) -> dict[str, Any]:
+    """What sampling stops for; nothing where it does not, as in runs that knew no goals."""
+    goal, tolerance = setting.goal, setting.tolerance
+    told: dict[str, Any] = {}
+    if isinstance(goal, Goal):
+        told["goal"] = asdict(goal)
+    if isinstance(tolerance, Tolerance):
+        told["tolerance"] = {"share": tolerance.share, "eps": list(tolerance.eps)}
+    return told
 
 
 def _confidence(setting: Setting) -> dict[str, Any]:

@@ -280,6 +280,8 @@ def _certified(
         bench.seed,
         leader.grid,
         resume=counted,
+        goals=[bench.settings[place].goal for place in bench.places(job)],
+        tolerances=[bench.settings[place].tolerance for place in bench.places(job)],
     )
     look = _Look(bench, job)
     seconds = before + time.perf_counter() - started

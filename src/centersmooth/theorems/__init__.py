@@ -25,14 +25,22 @@ __all__ = [
 
 
 def theorem_for(
-    center: Center, noise: Noise, metric: Metric, sizes: Sizes, level: Confidence
+    center: Center,
+    noise: Noise,
+    metric: Metric,
+    sizes: Sizes,
+    level: Confidence,
+    share: float = 1.0,
 ) -> Theorem:
-    """The theorem that belongs to a center."""
+    """The theorem that belongs to a center; at one of several looks, with that look's share.
+
+    A theorem that knows nothing of looks is simply used at the smaller level.
+    """
     if isinstance(center, Medoid):
-        return MedoidTheorem(center, noise, metric, sizes, level)
+        return MedoidTheorem(center, noise, metric, sizes, level, share)
     if isinstance(center, GeometricMedian):
-        return MedianTheorem(center, noise, metric, sizes, level)
+        return MedianTheorem(center, noise, metric, sizes, level.at_look(share))
     if isinstance(center, ClippedMean):
-        return ClippedMeanTheorem(center, noise, metric, sizes, level)
+        return ClippedMeanTheorem(center, noise, metric, sizes, level.at_look(share))
     fix = "Use cs.Medoid(), cs.GeometricMedian() or cs.ClippedMean()."
     raise ArgumentError(expected("a center with a theorem", type(center).__name__, fix))

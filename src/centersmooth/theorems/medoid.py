@@ -18,6 +18,7 @@ from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
 
 # Which parts of the share of delta_1 and b together go to b: the best is taken for each eps.
 _PARTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+_PART_AT_LOOKS = (0.5,)
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,22 @@ class MedoidTheorem(Theorem):
 
     R: the ball around w that keeps a majority of the samples at any x'. t: outputs with a ball
     of radius t that keeps a majority are so frequent at x that one is among the candidates at x'.
+
+    `share` is for one of several looks (anytime.md): only what new samples decide, R and the
+    balls behind t, is paid for at each of them. The outer points are the same at all.
     """
 
     def __init__(
-        self, center: Medoid, noise: Noise, metric: Metric, sizes: Sizes, level: Confidence
+        self,
+        center: Medoid,
+        noise: Noise,
+        metric: Metric,
+        sizes: Sizes,
+        level: Confidence,
+        share: float = 1.0,
     ) -> None:
         super().__init__(noise, metric, sizes, level)
-        self.center = center
+        self.center, self.share = center, share
         self._k = majority(sizes.n)
         inside = InBall(center.candidates, center.pool)
         # A mean of outputs in a ball is in the ball only in a normed space. The mass is above
@@ -66,11 +76,14 @@ class MedoidTheorem(Theorem):
         negligible = inside.missing(0.5) <= 1e-3 * level.total
         self._worst_case = keeps and (negligible or center.outer_points == 0)
         self._inside = inside if self._worst_case else None
-        self._radius_level = Shares.of(level).rest(level) if center.outer_points else level
+        rest = Shares.of(level).rest(level) if center.outer_points else level
+        self._radius_level = rest.at_look(share)
 
     def with_samples(self, m: int) -> MedoidTheorem:
-        sizes = Sizes(self.sizes.n, m)
-        return MedoidTheorem(self.center, self.noise, self.metric, sizes, self.level)
+        return self._twin(Sizes(self.sizes.n, m), self.level)
+
+    def _twin(self, sizes: Sizes, level: Confidence) -> MedoidTheorem:
+        return MedoidTheorem(self.center, self.noise, self.metric, sizes, level, self.share)
 
     def radius_rank(self, eps: float) -> int | None:
         """The rank of R among the distances from w."""
@@ -78,7 +91,7 @@ class MedoidTheorem(Theorem):
 
     def outer_ranks(self, eps: float) -> tuple[int, int] | None:
         """The rank of each tau among its distances, and of t among the taus."""
-        return _outer_ranks(self.center, self.noise, eps, self.sizes, self.level)
+        return _outer_ranks(self.center, self.noise, eps, self.sizes, self.level, self.share)
 
     def decides(self, eps: float) -> bool:
         if self.radius_rank(eps) is None:
@@ -107,7 +120,8 @@ class MedoidTheorem(Theorem):
 
     def bound_seen(self, ranked: Ranked, row: int, eps: float, spread: float) -> float:
         """``gamma (R + r')`` for a prediction whose own spread r' has been seen."""
-        rank = ball_rank(self.noise, eps, self.sizes, self._k, self.level)
+        level = self.level.at_look(self.share)
+        rank = ball_rank(self.noise, eps, self.sizes, self._k, level)
         if rank is None:
             return self.metric.diameter
         length = least(lambda rho: bool(self.metric.value(rho) >= spread))
@@ -117,7 +131,7 @@ class MedoidTheorem(Theorem):
     def radius(self, ranked: Ranked, row: int, tau: float) -> float:
         """Three divisions of tau between R and t, fixed beforehand, a third of the level each."""
         split = self.level.as_split().over_grid(3)
-        theorem = MedoidTheorem(self.center, self.noise, self.metric, self.sizes, split)
+        theorem = self._twin(self.sizes, split)
         gamma = self.metric.gamma
         length = largest(lambda rho: self.metric.value(self._slack(rho)) <= tau)
         divisions = [(length / (gamma * (1 + 2 * gamma)), math.inf)] if theorem._worst_case else []
@@ -137,21 +151,22 @@ class MedoidTheorem(Theorem):
 
 @lru_cache(maxsize=4096)
 def _outer_ranks(
-    center: Medoid, noise: Noise, eps: float, sizes: Sizes, level: Confidence
+    center: Medoid, noise: Noise, eps: float, sizes: Sizes, level: Confidence, look: float
 ) -> tuple[int, int] | None:
     if center.outer_points == 0:
         return None
     shares = Shares.of(level)
     if isinstance(level, Split):
-        balls, outer = shares.balls * level.certificate, shares.outer * level.certificate
+        balls, outer = shares.balls * level.certificate * look, shares.outer * level.certificate
         count, candidate = shares.count * level.query, shares.candidate * level.query
         rank_tau = _rank_of_balls(center, noise, eps, sizes, balls, count)
         rank_t = _rank_among(center, noise, eps, outer, candidate)
     else:
         together = (shares.balls + shares.count) * level.alpha
+        # The count is paid for once, so its part must be the same at all looks.
         tried = (
-            _rank_of_balls(center, noise, eps, sizes, (1 - part) * together, part * together)
-            for part in _PARTS
+            _rank_of_balls(center, noise, eps, sizes, (1 - part) * together * look, part * together)
+            for part in (_PARTS if look == 1.0 else _PART_AT_LOOKS)
         )
         rank_tau = min((rank for rank in tried if rank), default=None)
         together = (shares.outer + shares.candidate) * level.alpha

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import centersmooth as cs
+from centersmooth import metrics
+from centersmooth.confidence import Joint
+from centersmooth.design import KINDS, Wish, best_center, proposals
+from centersmooth.errors import ArgumentError
+from centersmooth.theorems import MedoidTheorem, Sizes, theorem_for
+from refusals import refused
+from tiny_models import NOISE, linear, smoother
+
+SIGMA = NOISE.sigma
+SHIFTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5)
+
+
+def wish(metric: metrics.Metric, shift: float, n: int = 999, m: int = 4_000) -> Wish:
+    return Wish(metric, NOISE, shift * SIGMA, Sizes(n, m), Joint(0.01))
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("metric", [metrics.TotalVariation(), metrics.BoxJaccard()])
+def test_a_designed_pool_measures_t_at_its_eps(metric: metrics.Metric, shift: float) -> None:
+    """At half of alpha and with the default number of samples too."""
+    center = best_center(metric, NOISE, shift * SIGMA)
+    assert isinstance(center, cs.Medoid)
+    assert center.pool > 1
+    assert center.draws <= 2 * 999
+    for level in (Joint(0.01), Joint(0.005)):
+        theorem = theorem_for(center, NOISE, metric, Sizes(999, 4_000), level)
+        assert isinstance(theorem, MedoidTheorem)
+        assert theorem.outer_ranks(shift * SIGMA) is not None
+        assert theorem.decides(shift * SIGMA)
+
+
+def test_pools_shrink_as_the_attack_grows_until_none_is_left() -> None:
+    for metric, odd in ((metrics.TotalVariation(), 0), (metrics.MaskJaccard(), 1)):
+        found = [best_center(metric, NOISE, shift * SIGMA).pool for shift in (*SHIFTS, 6.0)]  # type: ignore[attr-defined]
+        assert found == sorted(found, reverse=True)
+        assert found[-1] == 1
+        assert all(pool % 2 == odd for pool in found if pool > 1)
+
+
+def test_only_what_can_be_averaged_is_pooled() -> None:
+    for metric in (metrics.Discrete(), metrics.Levenshtein()):
+        assert best_center(metric, NOISE, 0.1) == cs.Medoid()
+    assert best_center(metrics.L2(), NOISE, 0.1) == cs.GeometricMedian()
+    assert best_center(metrics.L2(), NOISE, 50.0) == cs.GeometricMedian()
+
+
+def test_the_choice_knows_eps_over_sigma_alone() -> None:
+    metric = metrics.TotalVariation()
+    for shift in SHIFTS:
+        found = {best_center(metric, cs.Gaussian(s), shift * s) for s in (0.01, 0.25, 40.0)}
+        assert len(found) == 1
+
+
+def test_candidates_are_paid_for_by_the_number_of_samples() -> None:
+    metric = metrics.TotalVariation()
+    for n in (20, 99, 999, 9_999):
+        center = best_center(metric, NOISE, 2 * SIGMA, n)
+        assert isinstance(center, cs.Medoid)
+        assert center == cs.Medoid() or center.draws <= 2 * n
+
+
+@pytest.mark.parametrize("metric", [metrics.L1(), metrics.L2(), metrics.Discrete()])
+@pytest.mark.parametrize("shift", [0.5, 2.0, 20.0])
+def test_proposals_come_best_first_and_say_what_no_samples_decide(
+    metric: metrics.Metric, shift: float
+) -> None:
+    found = proposals(wish(metric, shift))
+    assert [p.predicted for p in found] == sorted(p.predicted for p in found)
+    assert all(p.decided == (p.predicted < math.inf) for p in found)
+    for one in found:
+        theorem = theorem_for(one.center, NOISE, metric, Sizes(999, 4_000), Joint(0.01))
+        assert theorem.decides(shift * SIGMA) or not one.decided
+    assert {type(p.center) for p in found} <= {cs.Medoid, cs.GeometricMedian}
+    assert len(KINDS) >= 2
+
+
+def test_the_prediction_is_that_of_a_cloud_in_many_dimensions() -> None:
+    """Outputs on a sphere of radius 1, in so many dimensions that all are at right angles."""
+    found = {p.center: p.predicted for p in proposals(wish(metrics.L1(), 0.5))}
+    assert found[cs.Medoid()] == pytest.approx(1 + math.sqrt(2))
+    assert found[cs.Medoid(100, 4)] == pytest.approx(1 + math.sqrt(1 + 1 / 4))
+
+
+# ---- through a smoother
+
+
+def test_a_smoother_keeps_the_center_it_was_designed_with() -> None:
+    metric = metrics.L1()
+    made = cs.Smoother(linear, NOISE, metric, design_eps=0.25, progress=False)
+    assert made.center == best_center(metric, NOISE, 0.25) != cs.Medoid()
+    certificate = made.certify(linear_input(), samples=400, seed=1)
+    assert certificate.center == made.center
+    assert certificate.evaluations == made.center.draws + 999 + 400
+    assert certificate.bound(0.25) < smoother_bound(metric)
+
+
+def linear_input():  # type: ignore[no-untyped-def]
+    from tiny_models import X
+
+    return X
+
+
+def smoother_bound(metric: metrics.Metric) -> float:
+    made = smoother(metric=metric, answer_samples=999)
+    return made.certify(linear_input(), samples=400, seed=1).bound(0.25)
+
+
+@pytest.mark.parametrize("eps", [-0.1, math.nan, math.inf, "0.1"])
+def test_a_design_needs_an_attack(eps: object) -> None:
+    with refused(ArgumentError, "a finite design_eps >= 0"):
+        smoother(design_eps=eps)
+
+
+def test_a_center_is_either_chosen_or_designed() -> None:
+    with refused(ArgumentError, "center or design_eps", "both"):
+        smoother(center=cs.Medoid(), design_eps=0.1)
+
+
+@pytest.mark.parametrize("metric", [metrics.Discrete(), metrics.clipped(metrics.Levenshtein(), 9)])
+def test_a_pool_is_refused_where_outputs_cannot_be_averaged(metric: metrics.Metric) -> None:
+    with refused(ArgumentError, "a metric that can pool outputs"):
+        smoother(metric=metric, center=cs.Medoid(pool=3))
