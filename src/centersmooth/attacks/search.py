@@ -16,7 +16,8 @@ from centersmooth.procedure import Party, Source
 from centersmooth.sampling import noisy
 
 _RANDOM, _KEPT, _CHILDREN, _ROUNDS = 24, 4, 6, 3
-_PROBED, _ITERATIONS = 256, 12
+_PROBED, _LEAST_PROBED, _ITERATIONS = 256, 32, 12
+_NUMBERS = 2**25  # of noise that are held in double precision at once
 _STEPS = 20
 _PHASE = "response"
 
@@ -88,8 +89,9 @@ class Search:
         Power iteration on the covariance of noise and outputs, from the samples alone: what the
         gradient would tell of a linear model, without one.
         """
-        found = _noise_and_rows(self._source, self._party)
-        self._probed += _PROBED
+        count = min(_PROBED, max(_LEAST_PROBED, _NUMBERS // max(1, self._source.x.numel())))
+        found = _noise_and_rows(self._source, self._party, count)
+        self._probed += count
         if found is None:
             return []
         noise, rows = found
@@ -136,9 +138,11 @@ class Search:
         return kept
 
 
-def _noise_and_rows(source: Source, party: Party) -> tuple[torch.Tensor, torch.Tensor] | None:
+def _noise_and_rows(
+    source: Source, party: Party, count: int
+) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Centred noises and the outputs under them, where both are rows of numbers."""
-    copies = noisy(source.noise, source.x, source.address, _PHASE, 0, _PROBED)
+    copies = noisy(source.noise, source.x, source.address, _PHASE, 0, count)
     noise = (copies.double() - source.x.double()).flatten(1)
     parts = [source.model(part, False) for part in torch.split(copies, source.batching.size)]
     blocks = [party.metric.collate(part) for part in parts]
@@ -149,7 +153,7 @@ def _noise_and_rows(source: Source, party: Party) -> tuple[torch.Tensor, torch.T
         return None
     valid = torch.cat([block.valid for block in blocks]).to(rows[0].device)
     outputs = torch.cat(rows).double()[valid]
-    if len(outputs) < _PROBED // 4 or outputs.shape[1] == 0:
+    if len(outputs) < count // 4 or outputs.shape[1] == 0:
         return None
     chosen = noise.to(outputs.device)[valid]
     return chosen - chosen.mean(dim=0), outputs - outputs.mean(dim=0)
