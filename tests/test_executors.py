@@ -13,7 +13,7 @@ import torch
 from ray.cluster_utils import Cluster
 
 import centersmooth as cs
-from centersmooth.errors import ArgumentError
+from centersmooth.errors import ArgumentError, ExecutorError
 from centersmooth.executors import Ray, Serial
 from centersmooth.store import Store
 from centersmooth.study import Study
@@ -72,6 +72,15 @@ def test_numbers_without_sense_are_refused(options: dict[str, Any]) -> None:
 
 
 # ------------------------------------------------------------------------------------ Ray
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:1", "127.0.0.1:http", "127.0.0.1:99999"]
+)
+def test_an_address_where_nobody_answers_is_told_at_once(address: str) -> None:
+    """Ray itself would go on trying for many minutes."""
+    with refused(ExecutorError, address, "ray start"), Ray(address).hire(abs, threads=1):
+        raise AssertionError("there is a cluster after all")
 
 
 def test_a_study_on_two_machines_survives_killed_workers_and_equals_serial(

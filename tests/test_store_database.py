@@ -71,6 +71,14 @@ def test_something_else_is_told(tmp_path: Path) -> None:
             attempt(tmp_path / FILE)
 
 
+def test_a_run_that_was_killed_at_once_is_told_and_can_begin(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    with refused(StoreError, "an empty file", "run the command"):
+        open_to_read(tmp_path / FILE)
+    begun(tmp_path).close()
+    assert read(tmp_path) == []
+
+
 def test_no_run_is_told(tmp_path: Path) -> None:
     with refused(StoreError, FILE, "--out"):
         open_to_read(tmp_path / FILE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
@@ -24,6 +25,7 @@ Map: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
 _TRIES = 3  # deaths of a worker before its task is given up, and starts before we give up
 _WIDTH = 8
 _PATIENCE = 120.0  # seconds without any worker or sign of one
+_KNOCK = 5.0  # seconds for a cluster to answer at its address
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,7 @@ def _cluster(ray: Any, address: str | None, cpus: int) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    _check_reachable(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address is None:
@@ -266,12 +269,27 @@ def _cluster(ray: Any, address: str | None, cpus: int) -> Iterator[None]:
     try:
         ray.init(**options)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        fix = "Start one with `ray start --head`, or leave the address out for a local one."
-        raise ExecutorError(expected("a Ray cluster to work on", error, fix)) from error
+        raise _no_cluster(error) from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Knock first: Ray itself goes on trying for many minutes where nobody answers."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon:
+        return  # a local cluster, or "auto": Ray finds it by its own files
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK).close()
+    except (OSError, OverflowError, ValueError) as error:
+        raise _no_cluster(f"nobody at {address} ({error})") from error
+
+
+def _no_cluster(got: object) -> ExecutorError:
+    fix = "Start one with `ray start --head`, or leave the address out for a local one."
+    return ExecutorError(expected("a Ray cluster to work on", got, fix))
 
 
 def _compute_with(threads: int) -> None:

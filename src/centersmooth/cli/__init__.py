@@ -14,7 +14,7 @@ from centersmooth.cli.export import export
 from centersmooth.cli.plan import plan
 from centersmooth.cli.report import report
 from centersmooth.cli.study import study
-from centersmooth.errors import CentersmoothError
+from centersmooth.errors import CentersmoothError, expected
 
 
 class _Commands(TyperGroup):
@@ -24,8 +24,13 @@ class _Commands(TyperGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except (CentersmoothError, OSError) as error:
+        except CentersmoothError as error:
             typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+        except OSError as error:
+            fix = "Free some space, or check what it names; finished records of a run are safe."
+            problem = expected("files and output that can be read and written", error, fix)
+            typer.echo(f"Error: {problem}", err=True)
             raise typer.Exit(1) from error
 
 

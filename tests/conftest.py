@@ -1,0 +1,15 @@
+"""What this machine cannot check is said aloud, never passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browser_files import MISSING, missing
+
+collect_ignore = ["test_report_browser.py"] if missing() else []
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if missing():
+        terminalreporter.section("NOT CHECKED: the report in a browser", red=True, bold=True)
+        terminalreporter.write_line(MISSING)
