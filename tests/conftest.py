@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from browser_files import MISSING, missing
+
+sys.path.append(str(Path(__file__).parents[1] / "scripts"))  # which are tested too
 
 collect_ignore = ["test_report_browser.py"] if missing() else []
 

@@ -39,9 +39,14 @@ def test_a_file_appears_once_it_is_whole(tmp_path: Path) -> None:
 def test_what_was_there_stays_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
-    with pytest.raises(error), whole(path) as stream:
-        stream.write(b"half")
-        raise error
+
+    def interrupted() -> None:
+        with whole(path) as stream:
+            stream.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["table.csv"]
 
@@ -49,9 +54,9 @@ def test_what_was_there_stays_after_an_error(tmp_path: Path, error: type[BaseExc
 def test_a_full_disk_is_told_with_the_file_and_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
-    with refused(StoreError, "table.csv", "Free some space"), files_of_at_most(1_000):
-        with whole(path) as stream:
-            stream.write(bytes(5_000))
+    told = refused(StoreError, "table.csv", "Free some space")
+    with told, files_of_at_most(1_000), whole(path) as stream:
+        stream.write(bytes(5_000))
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["table.csv"]
 
