@@ -21,12 +21,17 @@ from small_studies import model, setting, study
 def test_options_describe_executors() -> None:
     assert isinstance(executor(Machines.serial, None, None, None), Serial)
     assert executor(Machines.serial, None, None, 3).threads == 3
-    there = executor(Machines.ray, "auto", 4, 2)
+    there = executor(Machines.ray, "auto", 4, 2, 0.5)
     assert isinstance(there, Ray)
-    assert (there.address, there.workers, there.threads) == ("auto", 4, 2)
-    for options, name in ((("auto", None), "--address"), ((None, 2), "--workers")):
+    assert (there.address, there.workers, there.threads, there.gpus) == ("auto", 4, 2, 0.5)
+    for machines, options, name in (
+        (Machines.serial, ("auto", None, None), "--address"),
+        (Machines.serial, (None, 2, None, None), "--workers"),
+        (Machines.serial, (None, None, None, 1), "--gpus"),
+        (Machines.ray, (None, None, None, 1.5), "--gpus"),
+    ):
         with pytest.raises(typer.BadParameter) as caught:
-            executor(Machines.serial, *options, None)
+            executor(machines, *options)
         assert caught.value.param_hint == name
 
 

@@ -15,6 +15,7 @@ from centersmooth.cli.options import (
     AsJson,
     BatchSize,
     Eps,
+    Gpus,
     Machines,
     ModelRange,
     On,
@@ -96,6 +97,7 @@ def certify(
     address: Address = None,
     workers: Workers = None,
     threads: Threads = None,
+    gpus: Gpus = None,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> None:
@@ -106,7 +108,7 @@ def certify(
     """
     from centersmooth.cli.running import carry_out, executor
 
-    machines = executor(on, address, workers, threads)
+    machines = executor(on, address, workers, threads, gpus)
     study = study_of(
         Request(
             model=model,

@@ -28,15 +28,20 @@ INTERRUPTED = 130
 
 
 def executor(
-    on: Machines, address: str | None, workers: int | None, threads: int | None
+    on: Machines,
+    address: str | None,
+    workers: int | None,
+    threads: int | None,
+    gpus: float | None = None,
 ) -> Executor:
     """The executor that the options describe."""
     if on is Machines.serial:
-        for value, name in ((address, "--address"), (workers, "--workers")):
+        for value, name in ((address, "--address"), (workers, "--workers"), (gpus, "--gpus")):
             if value is not None:
                 raise typer.BadParameter("needs --on ray.", param_hint=name)
         return Serial(threads)
-    return Ray(address, workers, threads)
+    with blamed("--gpus"):
+        return Ray(address, workers, threads, gpus or 0)
 
 
 def carry_out(
