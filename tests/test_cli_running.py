@@ -67,6 +67,21 @@ def test_failures_are_counted_at_the_diameter_and_end_in_1(
     assert "0 of 2" in told.out
 
 
+def test_a_name_gives_no_orders_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(batch: torch.Tensor) -> torch.Tensor:
+        raise ValueError("\x1b[2J\x07 gone")
+
+    own = study(1, [setting()], model=failing, names=["\x1b]0;owned\x07 \u202egnp.exe"])
+    assert carried_out(own, tmp_path) == 1
+    told = capsys.readouterr()
+    assert "owned" in told.err
+    assert "gone" in told.err
+    for order in ("\x1b", "\x07", "\u202e"):
+        assert order not in told.out + told.err
+
+
 def test_ctrl_c_ends_in_130(tmp_path: Path) -> None:
     def interrupted(batch: torch.Tensor) -> torch.Tensor:
         raise KeyboardInterrupt
