@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -22,6 +24,10 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # A terminal that knows no Greek must not end a run.
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except CentersmoothError as error:
