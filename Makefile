@@ -17,7 +17,7 @@ unexport PYTHONPATH PYTHONHOME
 export PYTHONNOUSERSITE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench
+.PHONY: help setup demo test check format soak bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
@@ -49,6 +49,9 @@ check: $(READY) ## Formatting, lint, types, and that the documentation tells the
 format: $(READY) ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+soak: $(READY) ## Kill, damage, fuzz and fill runs for half an hour
+	@$(ONE_THREAD) $(BIN)/python -m pytest -q -s tests/soak.py $(ARGS)
 
 bench: $(READY) ## Compare with the published procedure and with raw forward passes
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -4,12 +4,17 @@
 
 Every relative link in a Markdown file must lead to a file (and, after `#`, to a heading of it),
 and every code block that opens with ```python run must run. The blocks of one file run in order
-in one process, in an empty folder, as a reader would type them.
+in one process, in an empty folder, as a reader would type them. So do the commands in blocks that
+open with ```console run: lines that begin with `centersmooth`, each ending with the exit code 0 or
+the one that a remark says (`# exit code 2`). A block that opens with ```python file=NAME is that
+file, and is there from the beginning.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +27,8 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
 _FENCE = re.compile(r"(\s*)(`{3,}|~{3,})\s*(.*)$")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+\1")
-_RUN = "python run"
+_RUN, _COMMANDS, _FILE = "python run", "console run", "python file="
+_EXIT = re.compile(r"#\s*exit code (\d+)")
 
 
 def main(root: Path) -> int:
@@ -71,7 +77,32 @@ def runnable_code(page: Path) -> str:
     for number, line, info in _fenced(page):
         if info == _RUN:
             lines[number - 1] = line
+        elif info == _COMMANDS and line.startswith("centersmooth "):
+            wanted = _EXIT.search(line)
+            call = (line.partition(" #")[0], int(wanted[1]) if wanted else 0)
+            lines[number - 1] = f"__import__('check_docs').command{call!r}"
     return "\n".join(lines) + "\n"
+
+
+def command(line: str, wanted: int) -> None:
+    """Type a command, in this process; what it writes is seen only if it ends otherwise."""
+    from typer.testing import CliRunner
+
+    from centersmooth.cli import app
+
+    done = CliRunner().invoke(app, shlex.split(line)[1:], prog_name="centersmooth")
+    if done.exit_code != wanted:
+        raise SystemExit(f"{line}: exit code {done.exit_code} instead of {wanted}\n{done.output}")
+
+
+def files_of(page: Path) -> dict[str, str]:
+    """The files that a page shows, by name."""
+    files: dict[str, str] = {}
+    for _, line, info in _fenced(page):
+        if info.startswith(_FILE):
+            name = Path(info.removeprefix(_FILE)).name
+            files[name] = files.get(name, "") + line + "\n"
+    return files
 
 
 def failures(page: Path) -> Iterator[str]:
@@ -79,10 +110,20 @@ def failures(page: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / f"{page.name}.py"
         script.write_text(runnable_code(page), encoding="utf-8")
-        command = [sys.executable, "-W", "error::DeprecationWarning:__main__", str(script)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        for name, content in files_of(page).items():
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        line = [sys.executable, "-W", "error::DeprecationWarning:__main__", str(script)]
+        done = subprocess.run(
+            line, cwd=folder, env=_with_this_file(), capture_output=True, text=True, check=False
+        )
     if done.returncode:
         yield f"{page}: an example failed (line numbers are those of the page)\n{done.stderr}"
+
+
+def _with_this_file() -> dict[str, str]:
+    """The environment, in which the script can import `command`."""
+    path = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
 def _anchors(page: Path) -> set[str]:

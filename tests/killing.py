@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import centersmooth as cs
+from centersmooth.executors import Ray
 from centersmooth.study import Study
 from small_studies import published, setting, slow_model, study
 
@@ -32,6 +35,11 @@ def interrupted_study() -> Study:
 def work(folder: Path) -> None:
     """What a process does until it is killed."""
     interrupted_study().run(folder)
+
+
+def work_through_ray(folder: Path, address: str) -> None:
+    """The same on a cluster, with the threads that the run is compared at."""
+    interrupted_study().run(folder, on=Ray(address, workers=2, threads=torch.get_num_threads()))
 
 
 def work_until_statement(folder: Path, number: int) -> None:

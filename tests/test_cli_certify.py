@@ -244,9 +244,11 @@ def test_whatever_is_typed_ends_in_an_exit_code_and_words(
 ) -> None:
     monkeypatch.chdir(place)
     options = {**(GOOD if usual else {}), **dict(typed)}
-    arguments = pairs(options)
-    out = place / "run" / str(abs(hash(tuple(arguments))))
-    result = command("certify", *arguments, "--out", out)
+    ends_in_words(options, place / "run" / str(abs(hash(tuple(pairs(options))))))
+
+
+def ends_in_words(options: dict[str, Any], out: Path) -> None:
+    result = command("certify", *pairs(options), "--out", out)
     assert result.exit_code in (0, 1, 2)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert "Traceback" not in result.output

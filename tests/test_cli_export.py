@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from centersmooth.store import Store
 from cli_files import command, words
-from small_studies import study
+from small_studies import setting, study
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +64,16 @@ def test_a_reader_that_has_seen_enough_is_no_error(run: Path) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_terminal_without_greek_gets_escapes(tmp_path: Path) -> None:
+    study(1, [setting()], names=["λ"]).run(tmp_path)
+    script = "from centersmooth.cli import app; app()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "export", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        check=True,
+    )
+    assert done.stdout.splitlines()[1].startswith("0,\\u03bb,")

@@ -116,6 +116,19 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path: Path) -> Non
         load_inputs(tmp_path / "bomb.npz")
 
 
+@pytest.mark.parametrize("name", ["huge.npy", "huge.npz"])
+def test_an_array_that_promises_terabytes_is_refused(tmp_path: Path, name: str) -> None:
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 4), }".ljust(117)
+    content = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + b"\n"
+    if name.endswith("npz"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("inputs.npy", content)
+    else:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(typer.BadParameter, match="expected an array"):
+        load_inputs(tmp_path / name)
+
+
 def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "letters.npz", "w") as archive:
         archive.writestr("inputs.npy", b"dear aunt")

@@ -21,12 +21,17 @@ from small_studies import model, setting, study
 def test_options_describe_executors() -> None:
     assert isinstance(executor(Machines.serial, None, None, None), Serial)
     assert executor(Machines.serial, None, None, 3).threads == 3
-    there = executor(Machines.ray, "auto", 4, 2)
+    there = executor(Machines.ray, "auto", 4, 2, 0.5)
     assert isinstance(there, Ray)
-    assert (there.address, there.workers, there.threads) == ("auto", 4, 2)
-    for options, name in ((("auto", None), "--address"), ((None, 2), "--workers")):
+    assert (there.address, there.workers, there.threads, there.gpus) == ("auto", 4, 2, 0.5)
+    for machines, options, name in (
+        (Machines.serial, ("auto", None, None), "--address"),
+        (Machines.serial, (None, 2, None, None), "--workers"),
+        (Machines.serial, (None, None, None, 1), "--gpus"),
+        (Machines.ray, (None, None, None, 1.5), "--gpus"),
+    ):
         with pytest.raises(typer.BadParameter) as caught:
-            executor(Machines.serial, *options, None)
+            executor(machines, *options)
         assert caught.value.param_hint == name
 
 
@@ -60,6 +65,21 @@ def test_failures_are_counted_at_the_diameter_and_end_in_1(
     assert "NaN" in told.err
     assert told.out.count("inf") == 2
     assert "0 of 2" in told.out
+
+
+def test_a_name_gives_no_orders_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(batch: torch.Tensor) -> torch.Tensor:
+        raise ValueError("\x1b[2J\x07 gone")
+
+    own = study(1, [setting()], model=failing, names=["\x1b]0;owned\x07 \u202egnp.exe"])
+    assert carried_out(own, tmp_path) == 1
+    told = capsys.readouterr()
+    assert "owned" in told.err
+    assert "gone" in told.err
+    for order in ("\x1b", "\x07", "\u202e"):
+        assert order not in told.out + told.err
 
 
 def test_ctrl_c_ends_in_130(tmp_path: Path) -> None:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+
+from centersmooth.store import Store
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -54,3 +61,52 @@ def test_certified_error_is_sharper_than_the_triangle(capsys: pytest.CaptureFixt
     for line in lines:
         error, certified, summed = (float(n) for n in re.findall(r"\d+\.\d\d(?!\d| a)", line)[-3:])
         assert error < certified < summed
+
+
+class Tracker(ModuleType):
+    """The few calls of MLflow that the example makes, kept to be looked at."""
+
+    def __init__(self) -> None:
+        super().__init__("mlflow")
+        self.metrics: list[tuple[str, float, int]] = []
+        self.params: dict[str, Any] = {}
+        self.artifacts: list[Path] = []
+        self.runs: list[str] = []
+
+    @contextmanager
+    def start_run(self, run_name: str) -> Iterator[None]:
+        self.runs.append(run_name)
+        yield
+
+    def log_metric(self, key: str, value: float, step: int) -> None:
+        self.metrics.append((key, float(value), step))
+
+    def log_params(self, params: dict[str, Any]) -> None:
+        self.params |= params
+
+    def log_artifact(self, local_path: str) -> None:
+        self.artifacts.append(Path(local_path))
+
+
+def test_mlflow_gets_every_record_and_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLflow is not installed here: what it would be told is what the run holds."""
+    tracker = Tracker()
+    monkeypatch.setitem(sys.modules, "mlflow", tracker)
+    monkeypatch.setattr(sys, "argv", ["mlflow_tracking.py", str(tmp_path / "run")])
+    assert "5 of 5 records" in output_of("mlflow_tracking.py", capsys)
+    with Store(tmp_path / "run") as store:
+        wanted = {
+            (f"bound at {eps:g}", bound, record.index)
+            for record in store.records()
+            for eps, bound in zip(record.eps, record.bounds, strict=True)
+        }
+    assert len(wanted) == 10
+    assert {entry for entry in tracker.metrics if entry[0] != "failed"} == wanted
+    assert tracker.params == {"sigma": 0.25, "samples": 1_000}
+    assert tracker.runs == ["Certified robustness"]
+    assert [path.name for path in tracker.artifacts] == ["report.html"]
+    tracker.metrics.clear()
+    assert "0 new" in output_of("mlflow_tracking.py", capsys)
+    assert not tracker.metrics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 from ray.cluster_utils import Cluster
 
 import centersmooth as cs
-from centersmooth.errors import ArgumentError
+from centersmooth.errors import ArgumentError, ExecutorError
 from centersmooth.executors import Ray, Serial
 from centersmooth.store import Store
 from centersmooth.study import Study
@@ -24,9 +25,9 @@ from small_studies import setting, study
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Two machines of one core each, as far as Ray can tell; its address."""
+    """Two machines of one core each, one with a GPU, as far as Ray can tell; its address."""
     two = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    two.add_node(num_cpus=1)
+    two.add_node(num_cpus=1, num_gpus=1)
     yield two.address
     ray.shutdown()
     two.shutdown()
@@ -65,13 +66,25 @@ def test_serial_puts_threads_back_after_an_error() -> None:
     assert torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize("options", [{"threads": 0}, {"workers": -1}, {"workers": 1.5}])
+@pytest.mark.parametrize(
+    "options",
+    [{"threads": 0}, {"workers": -1}, {"workers": 1.5}, {"gpus": 1.5}, {"gpus": -1}, {"gpus": "1"}],
+)
 def test_numbers_without_sense_are_refused(options: dict[str, Any]) -> None:
     with refused(ArgumentError, next(iter(options))):
         Ray(**options)
 
 
 # ------------------------------------------------------------------------------------ Ray
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:1", "127.0.0.1:http", "127.0.0.1:99999"]
+)
+def test_an_address_where_nobody_answers_is_told_at_once(address: str) -> None:
+    """Ray itself would go on trying for many minutes."""
+    with refused(ExecutorError, address, "ray start"), Ray(address).hire(abs, threads=1):
+        raise AssertionError("there is a cluster after all")
 
 
 def test_a_study_on_two_machines_survives_killed_workers_and_equals_serial(
@@ -111,6 +124,19 @@ def told(run: Path) -> dict[tuple[int, str], dict[str, Any]]:
                 certificate = store.certificate(index, name)
                 records[index, name]["distances"] = certificate.ranked.to_json()
     return records
+
+
+def seen_gpus(_: int) -> tuple[int, str]:
+    return os.getpid(), os.environ.get("CUDA_VISIBLE_DEVICES", "")
+
+
+def test_workers_see_the_gpus_they_asked_for(cluster: str) -> None:
+    """One worker, although there are two cores: there is one GPU."""
+    with Ray(cluster, gpus=1).hire(seen_gpus, threads=1) as map_:
+        found = set(map_(range(6)))
+    assert [devices for _, devices in found] == ["0"]
+    with Ray(cluster).hire(seen_gpus, threads=1) as map_:
+        assert {devices for _, devices in map_(range(4))} <= {"", "-1"}
 
 
 def test_work_is_shipped_once_per_worker_and_its_errors_come_back(

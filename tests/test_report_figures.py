@@ -106,3 +106,9 @@ def test_hostile_labels_are_drawn_as_they_are() -> None:
 def test_no_median_no_figure_of_the_price() -> None:
     of = setting("a", L2)
     assert figures.price(arrange(gather([without(of, 0, "failed")]))[0]) is None
+
+
+def test_the_farthest_dot_of_the_spread_is_whole() -> None:
+    (ax,) = figures.spread(panel()).figure.axes
+    rightmost = max(max(line.get_xdata()) for line in ax.get_lines())
+    assert rightmost < 0.98 * ax.get_xlim()[1]

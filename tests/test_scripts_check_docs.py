@@ -24,6 +24,8 @@ def check(folder: Path, page: str) -> tuple[int, str]:
         "# A *title*, 2\n\n# A title, 2\n\n[down](#a-title-2-1) [up](page.md#a-title-2)",
         "[elsewhere](https://example.org/x.md) and `[code](nowhere.md)`",
         "```python\nraise SystemExit('not marked')\n[x](nowhere.md)\n```",
+        "```python file=own.py\nx = 1\n```\n\n```python run\nimport own\nassert own.x == 1\n```",
+        "```console run\ncentersmooth --version\ncentersmooth nonsense  # exit code 2\nls\n```",
         "- item\n\n  ```python run\n  x = 1\n  ```\n\n```python run\nassert x == 1\n```",
     ],
 )
@@ -37,6 +39,8 @@ def test_accepts_what_is_true(tmp_path: Path, page: str) -> None:
         ("\n[gone](gone.md)", "page.md:2: no such file: gone.md"),
         ("[nowhere](#nowhere)\n\n# Somewhere", "page.md:1: no such heading: #nowhere"),
         ("![picture\nover lines](gone.png)", "page.md:1: no such file: gone.png"),
+        ("```console run\ncentersmooth nonsense\n```", "exit code 2 instead of 0"),
+        ("```console run\ncentersmooth --help # exit code 1\n```", "exit code 0 instead of 1"),
         ("text\n\n```python run\n1 / 0\n```", 'page.md.py", line 4'),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from centersmooth.store import Identity
-from centersmooth.store.changes import changes
+from centersmooth.store.changes import UNREADABLE, changes
 
 KEPT = Identity(
     settings=[{"name": "l2", "eps": [0.1], "samples": 400}],
@@ -40,6 +40,14 @@ def test_nothing_changed_says_nothing() -> None:
 )
 def test_each_change_is_named(now: dict[str, Any], words: str) -> None:
     assert words in changes(KEPT, replace(KEPT, **now))
+
+
+def test_an_input_that_could_not_be_read_may_be_repaired_but_not_break() -> None:
+    broken = replace(KEPT, inputs=[("a.png", "11"), ("b.png", UNREADABLE)])
+    assert changes(broken, KEPT) == ""
+    assert "number 1 (b.png)" in changes(KEPT, broken)
+    renamed = replace(KEPT, inputs=[("a.png", "11"), ("c.png", "22")])
+    assert "was b.png" in changes(broken, renamed)
 
 
 def test_many_changes_are_counted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,10 @@ def read(folder: Path) -> list[Record]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of some pages."""
-    folder = tmp_path_factory.mktemp("whole")
+    return written(tmp_path_factory.mktemp("whole"))
+
+
+def written(folder: Path) -> Path:
     with begun(folder) as writer:
         for index in range(12):
             writer.add([entry(index, bounds=(1.0 + index / 10, 2.5), base="b" * 500)])
@@ -38,10 +42,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_flipped_bit_is_noticed_or_harmless(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, where: float, bit: int
 ) -> None:
-    folder = tmp_path_factory.mktemp("flipped")
+    noticed_or_harmless(whole, tmp_path_factory.mktemp("flipped"), [(where, bit)])
+
+
+def noticed_or_harmless(whole: Path, folder: Path, flips: Iterable[tuple[float, int]]) -> None:
     wanted = read(whole)
     data = bytearray((whole / FILE).read_bytes())
-    data[int(where * len(data))] ^= 1 << bit
+    for where, bit in flips:
+        data[int(where * len(data))] ^= 1 << bit
     (folder / FILE).write_bytes(data)
     try:
         found = read(folder)
@@ -69,6 +77,14 @@ def test_something_else_is_told(tmp_path: Path) -> None:
     for attempt in (open_to_read, open_to_write):
         with refused(StoreError, FILE, "recover"):
             attempt(tmp_path / FILE)
+
+
+def test_a_run_that_was_killed_at_once_is_told_and_can_begin(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    with refused(StoreError, "an empty file", "run the command"):
+        open_to_read(tmp_path / FILE)
+    begun(tmp_path).close()
+    assert read(tmp_path) == []
 
 
 def test_no_run_is_told(tmp_path: Path) -> None:

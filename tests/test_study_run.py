@@ -188,6 +188,55 @@ def test_failures_are_records_and_can_be_tried_again(tmp_path: Path) -> None:
     assert (again.added, again.failed) == (3, 3)
 
 
+def test_a_repaired_input_is_taken_up_and_an_exchanged_one_is_not(tmp_path: Path) -> None:
+    """The repaired one is the first, at which black boxes are looked at if it can be read."""
+
+    class Folder(list[Any]):
+        broken = True
+
+        def __getitem__(self, index: Any) -> Any:
+            if index == 0 and self.broken:
+                raise InputError("expected an image, got rubbish. Repair it.")
+            return inputs(3)[index]
+
+    folder = Folder([0, 1, 2])
+    own = Study(folder, [setting()], model=model, batch_size=64, seed=5, gallery=1)
+    assert own.run(tmp_path).counts == {"certified": 2, "failed": 1}
+    folder.broken = False
+    assert own.run(tmp_path).counts == {"certified": 2, "failed": 1}
+    assert own.run(tmp_path, retry_failed=True).counts == {"certified": 3}
+    study(3, [setting()]).run(tmp_path / "whole")
+    assert values(tmp_path) == values(tmp_path / "whole")
+    with Store(tmp_path) as store, Store(tmp_path / "whole") as whole:
+        assert store.run_info()["counts"] == whole.run_info()["counts"]
+    digests = "SELECT sha256 FROM inputs ORDER BY idx"
+    assert rows(tmp_path, digests) == rows(tmp_path / "whole", digests)
+    folder.broken = True
+    with refused(ChangedError, "number 0"):
+        own.run(tmp_path)
+
+
+def test_an_input_exchanged_while_the_run_goes_on_is_noticed(tmp_path: Path) -> None:
+    class Changing(list[Any]):
+        shift = 0.0
+
+        def __getitem__(self, index: Any) -> Any:
+            return inputs(3)[index] + (self.shift if index == 2 else 0.0)
+
+    data = Changing([0, 1, 2])
+    own = Study(data, [setting()], model=model, batch_size=64, seed=5)
+
+    def exchange(_: Any) -> None:
+        data.shift = 1.0
+
+    with refused(ChangedError, "number 2"):
+        own.run(tmp_path, on_record=exchange)
+    with Store(tmp_path) as store:
+        assert [record.index for record in store.records()] == [0, 1]
+    data.shift = 0.0
+    assert own.run(tmp_path).counts == {"certified": 3}
+
+
 def test_a_model_that_fails_on_one_input_fails_there_alone(tmp_path: Path) -> None:
     def picky(batch: torch.Tensor) -> torch.Tensor:
         bad = (batch.mean(dim=0) - inputs(3)[2]).norm() < 0.5

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import socket
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,6 +26,7 @@ Map: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
 _TRIES = 3  # deaths of a worker before its task is given up, and starts before we give up
 _WIDTH = 8
 _PATIENCE = 120.0  # seconds without any worker or sign of one
+_KNOCK = 5.0  # seconds for a cluster to answer at its address
 
 
 @dataclass(frozen=True)
@@ -101,14 +104,20 @@ class Ray(Executor):
     address: of a running cluster, e.g. "auto"; a local one is started and ended when None.
     workers: how many processes; as many as the cluster has room for when None.
     threads: per worker; one when None, so that they do not fight for cores.
+    gpus: that each worker sees; a share of one lets several have it in common.
 
     A worker that dies is replaced and its task done again. The model is shipped once to each.
     """
 
     def __init__(
-        self, address: str | None = None, workers: int | None = None, threads: int | None = None
+        self,
+        address: str | None = None,
+        workers: int | None = None,
+        threads: int | None = None,
+        gpus: float = 0,
     ) -> None:
         self.address = address
+        self.gpus = _checked_gpus(gpus)
         self.workers = _checked(workers, "workers")
         self.threads = _checked(threads, "threads")
 
@@ -123,8 +132,8 @@ class Ray(Executor):
     def hire(self, work: Work, threads: int) -> Iterator[Map]:
         ray = _import_ray()
         with _cluster(ray, self.address, (self.workers or 1) * threads):
-            room = int(ray.cluster_resources().get("CPU", 0)) // threads
-            crew = _Crew(ray, ray.put(work), threads, self.workers or max(1, room))
+            share = {"num_cpus": threads, "num_gpus": self.gpus}
+            crew = _Crew(ray, ray.put(work), share, self.workers or _room(ray, share))
             try:
                 yield crew.map
             finally:
@@ -154,9 +163,10 @@ class _Worker:
 class _Crew:
     """Ray actors with one task each at a time; the dead are replaced."""
 
-    def __init__(self, ray: Any, work: Any, threads: int, size: int) -> None:
-        self._ray, self._work, self._threads = ray, work, threads
-        self._kind = ray.remote(num_cpus=threads, max_restarts=0)(_Worker)
+    def __init__(self, ray: Any, work: Any, share: Mapping[str, Any], size: int) -> None:
+        """share: the CPUs and GPUs of each."""
+        self._ray, self._work, self._share = ray, work, share
+        self._kind = ray.remote(**share, max_restarts=0)(_Worker)
         self._all: list[Any] = []
         self._starting: dict[Any, Any] = {}
         self._idle: list[Any] = []
@@ -194,7 +204,7 @@ class _Crew:
 
     def _start(self) -> None:
         # Within a list, the work is not opened before the path is set.
-        worker = self._kind.remote([self._work], sys.path, self._threads)
+        worker = self._kind.remote([self._work], sys.path, self._share["num_cpus"])
         self._all.append(worker)
         self._starting[worker.ready.remote()] = worker
 
@@ -204,7 +214,8 @@ class _Crew:
         ready, _ = self._ray.wait(waiting, num_returns=1, timeout=timeout)
         if not ready:
             got = f"none within {_PATIENCE:g} seconds"
-            fix = f"Is the cluster up, with {self._threads} free CPUs for a worker?"
+            cpus, gpus = self._share["num_cpus"], self._share["num_gpus"]
+            fix = f"Is the cluster up, with {cpus} free CPUs and {gpus:g} GPUs for a worker?"
             raise ExecutorError(expected("a worker to start", got, fix))
         return list(ready)
 
@@ -243,6 +254,14 @@ class _Crew:
 _DIED = object()
 
 
+def _room(ray: Any, share: Mapping[str, Any]) -> int:
+    """For how many workers the cluster has room, by what is scarcest."""
+    free = ray.cluster_resources()
+    cpus = int(free.get("CPU", 0) / share["num_cpus"])
+    gpus = int(free.get("GPU", 0) / share["num_gpus"]) if share["num_gpus"] else cpus
+    return max(1, min(cpus, gpus))
+
+
 def _next(again: deque[tuple[Any, int]], fresh: Iterator[Any]) -> tuple[Any, int] | None:
     """A task with the deaths it has caused: one to repeat first, then a fresh one."""
     if again:
@@ -258,6 +277,7 @@ def _cluster(ray: Any, address: str | None, cpus: int) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    _check_reachable(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     if address is None:
@@ -266,12 +286,27 @@ def _cluster(ray: Any, address: str | None, cpus: int) -> Iterator[None]:
     try:
         ray.init(**options)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        fix = "Start one with `ray start --head`, or leave the address out for a local one."
-        raise ExecutorError(expected("a Ray cluster to work on", error, fix)) from error
+        raise _no_cluster(error) from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Knock first: Ray itself goes on trying for many minutes where nobody answers."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not colon:
+        return  # a local cluster, or "auto": Ray finds it by its own files
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK).close()
+    except (OSError, OverflowError, ValueError) as error:
+        raise _no_cluster(f"nobody at {address} ({error})") from error
+
+
+def _no_cluster(got: object) -> ExecutorError:
+    fix = "Start one with `ray start --head`, or leave the address out for a local one."
+    return ExecutorError(expected("a Ray cluster to work on", got, fix))
 
 
 def _compute_with(threads: int) -> None:
@@ -294,4 +329,13 @@ def _checked(value: int | None, name: str) -> int | None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
         fix = f"Leave {name} out for the usual number."
         raise ArgumentError(expected(f"{name} >= 1", repr(value), fix))
+    return value
+
+
+def _checked_gpus(value: float) -> float:
+    """Whole GPUs, or a share of one: Ray knows nothing in between."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not known or not 0 <= value < math.inf or (value > 1 and value != int(value)):
+        fix = "0.5 lets two workers share one; leave it out for none."
+        raise ArgumentError(expected("gpus as 0, a share of 1, or a whole number", value, fix))
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ from centersmooth.cli.export import export
 from centersmooth.cli.plan import plan
 from centersmooth.cli.report import report
 from centersmooth.cli.study import study
-from centersmooth.errors import CentersmoothError
+from centersmooth.errors import CentersmoothError, expected
 
 
 class _Commands(TyperGroup):
@@ -23,10 +25,19 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # A terminal that knows no Greek must not end a run.
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
-        except (CentersmoothError, OSError) as error:
+        except CentersmoothError as error:
             typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+        except OSError as error:
+            fix = "Free some space, or check what it names; finished records of a run are safe."
+            problem = expected("files and output that can be read and written", error, fix)
+            typer.echo(f"Error: {problem}", err=True)
             raise typer.Exit(1) from error
 
 

@@ -16,6 +16,7 @@ from centersmooth.cli.options import (
     BatchSize,
     Eps,
     Goal,
+    Gpus,
     Machines,
     ModelRange,
     On,
@@ -102,6 +103,7 @@ def certify(
     address: Address = None,
     workers: Workers = None,
     threads: Threads = None,
+    gpus: Gpus = None,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> None:
@@ -112,7 +114,7 @@ def certify(
     """
     from centersmooth.cli.running import carry_out, executor
 
-    machines = executor(on, address, workers, threads)
+    machines = executor(on, address, workers, threads, gpus)
     study = study_of(
         Request(
             model=model,

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +47,7 @@ def export(
     """
     from centersmooth.store import Store
     from centersmooth.store.export import write_csv, write_jsonl, write_tsv
+    from centersmooth.store.files import whole
 
     write = {Form.csv: write_csv, Form.jsonl: write_jsonl, Form.tsv: write_tsv}[to]
     with Store(run) as store:
@@ -53,5 +55,5 @@ def export(
             with _whoever_reads():
                 write(store.records(), sys.stdout)
         else:
-            with out.open("w", encoding="utf-8", newline="") as stream:
+            with whole(out) as raw, TextIOWrapper(raw, "utf-8", newline="") as stream:
                 write(store.records(), stream)

@@ -20,6 +20,8 @@ _FORMATS = ("PNG", "JPEG", "BMP", "WEBP", "TIFF")
 _MOST_PIXELS = 64 * 2**20
 _MOST_BYTES = 2**32
 """Of what one array file unpacks to: far more would not be certified in a lifetime."""
+_DAMAGE = (OSError, ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile, zlib.error)
+"""What a damaged array file may raise, or one whose header promises terabytes."""
 _USUAL_KEYS = ("inputs", "images", "x")
 
 
@@ -122,7 +124,7 @@ def _pillow() -> Any:
 def _array(path: Path) -> np.ndarray:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except _DAMAGE as error:
         fix = "Save it by numpy.save, without pickles."
         raise InputError(expected(f"an array in {path.name}", str(error), fix)) from error
     return _with_axis(found, path)
@@ -140,7 +142,7 @@ def _from_archive(path: Path) -> np.ndarray:
             if name is None and len(arrays.files) != 1:
                 raise ValueError(f"{len(arrays.files)} arrays: {', '.join(arrays.files)}")
             found = arrays[name or arrays.files[0]]
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         fix = f"Save one array by numpy.savez, or call it {_USUAL_KEYS[0]!r}."
         raise InputError(expected(f"an array of inputs in {path.name}", str(error), fix)) from error
     return _with_axis(found, path)

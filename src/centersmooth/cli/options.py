@@ -63,6 +63,9 @@ Threads: TypeAlias = Annotated[
     int | None,
     typer.Option(min=1, help="Threads per process; a run keeps those it was started with."),
 ]
+Gpus: TypeAlias = Annotated[
+    float | None, typer.Option(min=0, help="GPUs per Ray process; 0.5 lets two share one.")
+]
 RetryFailed: TypeAlias = Annotated[
     bool, typer.Option("--retry-failed", help="Try the inputs again that failed.")
 ]

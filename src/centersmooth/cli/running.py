@@ -18,6 +18,7 @@ from centersmooth.cli.options import Machines
 from centersmooth.cli.values import blamed
 from centersmooth.executors import Executor, Ray, Serial
 from centersmooth.report.aggregates import median
+from centersmooth.report.labels import readable
 from centersmooth.store import Record, Store
 from centersmooth.store.export import line
 from centersmooth.study import Study, Summary
@@ -28,15 +29,20 @@ INTERRUPTED = 130
 
 
 def executor(
-    on: Machines, address: str | None, workers: int | None, threads: int | None
+    on: Machines,
+    address: str | None,
+    workers: int | None,
+    threads: int | None,
+    gpus: float | None = None,
 ) -> Executor:
     """The executor that the options describe."""
     if on is Machines.serial:
-        for value, name in ((address, "--address"), (workers, "--workers")):
+        for value, name in ((address, "--address"), (workers, "--workers"), (gpus, "--gpus")):
             if value is not None:
                 raise typer.BadParameter("needs --on ray.", param_hint=name)
         return Serial(threads)
-    return Ray(address, workers, threads)
+    with blamed("--gpus"):
+        return Ray(address, workers, threads, gpus or 0)
 
 
 def carry_out(
@@ -110,7 +116,8 @@ def _tell(study: Study, summary: Summary) -> None:
 def _first_failure(out: Path) -> str:
     with Store(out) as store:
         failed = next(record for record in store.records() if record.status == "failed")
-    return f"  {failed.input_ref} ({failed.setting}): {failed.message}"
+    # Names come from data: one of a file could otherwise give orders to the terminal.
+    return readable(f"  {failed.input_ref} ({failed.setting}): {failed.message}", lines=True)
 
 
 def table(study: Study, out: Path) -> list[str]:

@@ -10,6 +10,7 @@ import typer
 from centersmooth.cli.options import (
     Address,
     AsJson,
+    Gpus,
     Machines,
     On,
     Out,
@@ -29,6 +30,7 @@ def study(
     address: Address = None,
     workers: Workers = None,
     threads: Threads = None,
+    gpus: Gpus = None,
     retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,7 +42,7 @@ def study(
     from centersmooth.cli.loading import load_study
     from centersmooth.cli.running import carry_out, executor
 
-    machines = executor(on, address, workers, threads)
+    machines = executor(on, address, workers, threads, gpus)
     found = load_study(file)
     usage = "'FILE' / '--threads'"
     carry_out(found, out, machines, retry_failed=retry_failed, as_json=as_json, usage=usage)

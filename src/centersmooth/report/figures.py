@@ -94,7 +94,7 @@ def spread(panel: Panel) -> Drawing:
     ax.set_yticks([])
     ax.set_ylim(-len(rows) + 0.45, 0.75)
     ax.spines["left"].set_visible(False)
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, 1.03 * ax.get_xlim()[1])  # no dot is cut in half at the edge
     ax.set_xlabel(f"bound ε₂ at ε = {panel.headline:g} ({plain(panel.metric)})")
     told = [f"{one.group.name}: {_quartiles(values)}." for one, values in rows]
     return Drawing(

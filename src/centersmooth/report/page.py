@@ -27,7 +27,7 @@ from centersmooth.report.tables import Line, lines, note, span
 
 _SCRIPTS = ("data.js", "safe.js", "table.js")
 # Said elsewhere on the page, or of use to the store alone.
-_TREE_LEAVES_OUT = ("settings", "sessions", "counts", "title", "expected", "answers")
+_TREE_LEAVES_OUT = ("settings", "sessions", "counts", "title", "expected", "answers", "looked_at")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from centersmooth.report.gallery import Curator
 from centersmooth.report.groups import gather
 from centersmooth.report.page import Subject, figure_file, page
 from centersmooth.report.panels import arrange
-from centersmooth.store import Record, Store
+from centersmooth.store import Record, Store, files
 
 FOLDER, PAGE = "report", "report.html"
 
@@ -49,8 +48,7 @@ def write_report(
         info = store.run_info()
         folder = Path(out) if out is not None else store.path.parent / FOLDER
         subject = _subject(info, store.records(), tolerance, gallery)
-    folder.mkdir(parents=True, exist_ok=True)
-    return _written(subject, folder)
+    return _written(subject, files.folder(folder))
 
 
 def _check(tolerance: float | None, gallery: int) -> None:
@@ -89,8 +87,7 @@ def _subject(
 
 def _written(subject: Subject, folder: Path) -> Report:
     """The page comes last: while it is missing or old, a reader sees no half-written report."""
-    pictures = folder / "figures"
-    pictures.mkdir(exist_ok=True)
+    pictures = files.folder(folder / "figures")
     paths = []
     with style.rules():
         for place, found in enumerate(subject.drawings):
@@ -112,7 +109,6 @@ def _written(subject: Subject, folder: Path) -> Report:
 
 def _write(path: Path, content: bytes) -> Path:
     """Whole or not at all: an old file stays until the new one is complete."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    with files.whole(path) as stream:
+        stream.write(content)
     return path

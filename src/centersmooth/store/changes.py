@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 _SHOWN = 3
+UNREADABLE = "unreadable"
+"""In place of the digest of an input that could not be read: it may be repaired later."""
 
 
 class Comparable(Protocol):
@@ -57,7 +59,7 @@ def _of_inputs(kept: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) 
     if len(kept) != len(now):
         yield f"{len(now)} inputs instead of {len(kept)}"
     for index, (old, new) in enumerate(zip(kept, now, strict=False)):
-        if tuple(old) != tuple(new):
+        if old[0] != new[0] or old[1] not in (new[1], UNREADABLE):
             named = f" ({new[0]}, was {old[0]})" if old[0] != new[0] else f" ({new[0]})"
             yield f"another input or target at number {index}{named}"
 

@@ -161,6 +161,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if application == _APPLICATION and version != SCHEMA:
         fix = "Read it with the version of centersmooth that wrote it."
         raise StoreError(expected(f"a run of schema {SCHEMA}", f"schema {version}", fix))
+    if not _tables(connection):
+        fix = "It was stopped before it began: run the command that made it again."
+        raise StoreError(expected(f"the tables of a run in {path}", "an empty file", fix))
     if application != _APPLICATION or _tables(connection) != TABLES:
         fix = "It is no run of centersmooth, or it is damaged."
         raise StoreError(expected(f"the tables of a run in {path}", "others", fix))

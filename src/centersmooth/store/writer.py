@@ -11,7 +11,7 @@ from typing import Any
 
 from centersmooth.errors import ChangedError, StoreError, expected
 from centersmooth.sketch import Sketch
-from centersmooth.store.changes import changes
+from centersmooth.store.changes import UNREADABLE, changes
 from centersmooth.store.database import FILE, open_to_write, told, transaction
 from centersmooth.store.lock import RunLock
 from centersmooth.store.record import Record, to_row
@@ -71,7 +71,9 @@ class Writer:
         """
         with transaction(self._connection, self.path):
             goes_on = self._compare(identity)
-            if not goes_on:
+            if goes_on:
+                self._take_repaired(identity)
+            else:
                 self._found(identity, first)
             self._session = self._visit(session)
         return goes_on
@@ -206,6 +208,13 @@ class Writer:
             models=self.first("models"),
             options=self.first("options"),
         )
+
+    def _take_repaired(self, identity: Identity) -> None:
+        """Inputs that could not be read when the run was begun, and can be now."""
+        query = "SELECT idx FROM inputs WHERE sha256 = ?"
+        for (index,) in self._all(query, UNREADABLE):
+            name, sha256 = identity.inputs[index]
+            put(self._connection, "inputs", (index, name, sha256, None), verb="INSERT OR REPLACE")
 
     def _visit(self, session: Mapping[str, Any]) -> int:
         (last,) = self._one("SELECT coalesce(max(id), 0) FROM sessions") or (0,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from centersmooth.models import Model
 from centersmooth.outputs import encode, pick
 from centersmooth.sampling import Address, fingerprint, noisy
 from centersmooth.store import Identity
+from centersmooth.store.changes import UNREADABLE
 from centersmooth.study.setting import Setting, description
 from centersmooth.study.study import Study
 
@@ -73,12 +75,15 @@ def _version(study: Study, model: _Same) -> str | None:
 
 
 def _of_input(study: Study, index: int) -> str:
-    """SHA-256 of an input and its targets; unreadable inputs are all alike."""
-    digest = hashlib.sha256()
     try:
-        digest.update(fingerprint(study.inputs[index]))
+        return digest_of(study, index, study.inputs[index])
     except InputError:
-        digest.update(b"unreadable")
+        return UNREADABLE
+
+
+def digest_of(study: Study, index: int, x: Any) -> str:
+    """SHA-256 of an input that was read, and of its targets."""
+    digest = hashlib.sha256(fingerprint(x))
     for place in range(len(study.settings)):
         digest.update(_of_target(study.target(place, index)))
     return digest.hexdigest()
@@ -109,26 +114,33 @@ def weights_digest(model: Any) -> str | None:
     return digest.hexdigest()
 
 
-def answers(study: Study, seed: int) -> list[list[Any] | None]:
-    """What each setting's model says to a few addressed noisy copies of the first input.
+def looked_at(study: Study) -> int | None:
+    """The number of the first input that can be read; None if the first few cannot."""
+    for index in range(min(_TRIED, len(study.inputs))):
+        with suppress(InputError):
+            study.inputs[index]
+            return index
+    return None
+
+
+def answers(study: Study, seed: int, index: int | None) -> list[list[Any] | None]:
+    """What each setting's model says to a few addressed noisy copies of that input.
 
     None where that says nothing: the model failed on them, or draws randomness of its own.
     """
     leaders = {number: places[0] for number, places in study.groups().items()}
-    x = _first_input(study)
+    x = _read(study, index)
     return [
         None if x is None else _answers(study, study.settings[place], x, seed)
         for place in leaders.values()
     ]
 
 
-def _first_input(study: Study) -> Any:
-    for index in range(min(_TRIED, len(study.inputs))):
-        try:
-            return study.inputs[index]
-        except InputError:
-            continue
-    return None
+def _read(study: Study, index: int | None) -> Any:
+    try:
+        return None if index is None else study.inputs[index]
+    except InputError:
+        return None
 
 
 def _answers(study: Study, setting: Setting, x: Any, seed: int) -> list[Any] | None:

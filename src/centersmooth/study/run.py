@@ -14,10 +14,17 @@ from centersmooth.errors import ArgumentError, ChangedError, InputError, expecte
 from centersmooth.executors import Executor, Lost, Map
 from centersmooth.sampling import root_seed
 from centersmooth.sketch import Sketch
-from centersmooth.store import Entry, Part, Record, Writer
+from centersmooth.store import Entry, Identity, Part, Record, Writer
+from centersmooth.store.changes import UNREADABLE
 from centersmooth.study import records
 from centersmooth.study.batching import Batchings, spans
-from centersmooth.study.identity import answers, check_answers, identify
+from centersmooth.study.identity import (
+    answers,
+    check_answers,
+    digest_of,
+    identify,
+    looked_at,
+)
 from centersmooth.study.progress import Watch
 from centersmooth.study.session import now, session, versions
 from centersmooth.study.study import Study
@@ -78,7 +85,8 @@ def run(
         raise ArgumentError(expected("an executor", repr(executor), fix))
     started = time.perf_counter()
     with Writer(out) as writer:
-        seed, threads = _begin(study, executor, writer)
+        identity = identify(study)
+        seed, threads = _begin(study, identity, executor, writer)
         if retry_failed:
             writer.forget_failed()
         done = writer.done()
@@ -87,7 +95,7 @@ def run(
         added = 0
         if missing:
             with watcher(total) as watch, executor.hire(Bench(study, seed), threads) as map_:
-                loop = _Loop(study, writer, seed, watch, on_record)
+                loop = _Loop(study, identity, writer, seed, watch, on_record)
                 loop.go(missing, map_, executor.width)
                 added = loop.added
         seconds = time.perf_counter() - started
@@ -106,7 +114,7 @@ def _evaluations(study: Study, draws: int) -> int:
 # ------------------------------------------------------------------------------------ begin
 
 
-def _begin(study: Study, executor: Executor, writer: Writer) -> tuple[int, int]:
+def _begin(study: Study, identity: Identity, executor: Executor, writer: Writer) -> tuple[int, int]:
     """The run's seed and threads, drawn now or long ago; refused if this is another study."""
     threads = executor.threads or executor.usual_threads()
     first = {
@@ -117,11 +125,13 @@ def _begin(study: Study, executor: Executor, writer: Writer) -> tuple[int, int]:
         "versions": versions(),
         "expected": _expected(study),
     }
-    goes_on = writer.begin(identify(study), first, session(executor.describe(), threads))
+    goes_on = writer.begin(identity, first, session(executor.describe(), threads))
     seed, threads = int(writer.first("seed")), int(writer.first("threads"))
     if goes_on:
         _check_machine(executor, threads, writer.first("versions"))
-    said = answers(study, seed)
+    if not writer.noted("looked_at"):
+        writer.note("looked_at", looked_at(study))
+    said = answers(study, seed, writer.first("looked_at"))
     if not writer.noted("answers"):
         writer.note("answers", said)
     elif changed := check_answers(study, writer.first("answers"), said):
@@ -155,6 +165,7 @@ class _Loop:
     def __init__(
         self,
         study: Study,
+        identity: Identity,
         writer: Writer,
         seed: int,
         watch: Watch,
@@ -162,6 +173,7 @@ class _Loop:
     ) -> None:
         self._study, self._writer, self._seed = study, writer, seed
         self._watch, self._on_record = watch, on_record
+        self._digests = [digest for _, digest in identity.inputs]
         self._batchings = Batchings(study, writer, seed)
         self._groups = study.groups()
         self.added = 0
@@ -197,9 +209,18 @@ class _Loop:
         except InputError as error:
             self._keep(Failed(index, name, draws, str(error), 0.0))
             return None, 0.0
+        self._check_same(index, x)
         batching, rate = self._batchings.of(draws, study.settings[places[0]], x)
         targets = tuple(study.target(place, index) for place in places)
         return Job(index, name, draws, x, targets, batching, look), rate
+
+    def _check_same(self, index: int, x: Any) -> None:
+        """An input that was exchanged since this session began is another data set."""
+        kept = self._digests[index]
+        if kept != UNREADABLE and kept != digest_of(self._study, index, x):
+            got = f"another input or target at number {index} ({self._study.name(index)})"
+            fix = "Restore it as it was, or name another folder for a new run."
+            raise ChangedError(expected("the data that started this run", got, fix))
 
     def _cuts(self, job: Job, rate: float) -> list[tuple[int, int]]:
         settings = [self._study.settings[place] for place in self._groups[job.draws]]
