@@ -1,7 +1,7 @@
 """input -> noise -> model -> outputs -> metric distances -> center -> certificate -> study."""
 
 from centersmooth import executors, metrics, models, noise, published
-from centersmooth.centers import GeometricMedian, Medoid
+from centersmooth.centers import GeometricMedian, Medoid, WeberPoint
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
@@ -29,6 +29,7 @@ __all__ = [
     "Split",
     "Store",
     "Study",
+    "WeberPoint",
     "certify_together",
     "executors",
     "metrics",

@@ -65,6 +65,18 @@ def needed_mass(n: int, k: int, alpha: float) -> float:
     return min(p, 1.0)
 
 
+def shown_mass(m: int, j: int, alpha: float) -> float:
+    """The largest q with P[Bin(m, q) >= j] <= alpha: the mass that a j-th smallest shows.
+
+    The ball up to the j-th smallest of m distances has at least this mass with probability at
+    least 1 - alpha. The Beta quantile is lowered until the tail really is at most alpha.
+    """
+    q = float(betaincinv(j, m - j + 1, alpha))
+    while q > 0 and at_least(m, q, j) > alpha:
+        q -= max(float(np.spacing(q)), q * 1e-15)
+    return max(q, 0.0)
+
+
 def expected_failure(m: int, j: int, failure: Failure) -> float:
     """An upper bound on E failure(u) for u ~ Beta(j, m - j + 1), failure nonincreasing in u.
 

@@ -184,6 +184,10 @@ def _check_theorems(
 ) -> None:
     """Before anything is sampled: every center has a theorem, and the grid is within reach."""
     for smoother in smoothers:
+        if samples % smoother.center.group:
+            what = f"samples that are a multiple of {smoother.center.group}"
+            fix = "The center averages outputs in groups of that size."
+            raise ArgumentError(expected(what, samples, fix))
         if grid:
             check_budget(smoother, grid[-1], samples, level.over_grid(len(grid)))
         else:

@@ -48,6 +48,13 @@ class Party:
         """The lengths in which the center's theorem is stated."""
         return self.center.measure(self.metric, a, b)
 
+    def grouped(self, outputs: Outputs) -> Outputs:
+        """The outputs as the center takes them: averaged by groups, an incomplete one left out."""
+        size = self.center.group
+        if size == 1:
+            return outputs
+        return self.metric.pool(outputs[: len(outputs) // size * size], size)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -67,7 +74,7 @@ class Source:
 
     def collate(self, party: Party, outputs: Outputs, phase: str, start: int) -> Block:
         """Outputs prepared for one party; an invalid one is an error or counts as far."""
-        block = party.metric.collate(outputs)
+        block = party.metric.collate(party.grouped(outputs))
         if self.on_invalid == "raise" and not bool(block.valid.all()):
             raise OutputError(_invalid(block, phase, start))
         return block
@@ -161,7 +168,8 @@ def find_answers(
     source: Source, parties: Sequence[Party], samples: int, advance: Advance
 ) -> tuple[Answer, ...]:
     """The smoothing phase: candidates first, then the samples that choose among them."""
-    gatherings = [party.center.gather(party.metric, samples) for party in parties]
+    _check_groups(source, parties)
+    gatherings = [party.center.gather(party.metric, samples // party.center.group) for party in parties]
     draws = max(party.center.draws for party in parties)
     candidates = _collect(source.outputs(CANDIDATES, (0, draws)), advance) if draws else []
     for party, gathering in zip(parties, gatherings, strict=True):
@@ -173,10 +181,19 @@ def find_answers(
     for outputs in source.outputs(SAMPLES, (0, samples)):
         for party, gathering in zip(parties, gatherings, strict=True):
             block = source.collate(party, outputs, SAMPLES, start)
-            gathering.add_samples(block, outputs)
+            gathering.add_samples(block, party.grouped(outputs))
         start += len(outputs)
         advance(len(outputs))
     return tuple(gathering.answer() for gathering in gatherings)
+
+
+def _check_groups(source: Source, parties: Sequence[Party]) -> None:
+    """Groups that straddle batches would be lost, and the ranks of the theorem with them."""
+    for group in (party.center.group for party in parties):
+        if source.batching.size % group:
+            fix = f"The center averages outputs by {group}."
+            what = f"a batch_size that is a multiple of {group}"
+            raise ArgumentError(expected(what, source.batching.size, fix))
 
 
 def _collect(batches: Iterator[Outputs], advance: Advance) -> Outputs:
@@ -198,6 +215,7 @@ class Counting:
         targets: Sequence[Block | None],
         resume: Unfinished | None,
     ) -> None:
+        _check_groups(source, parties)
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from centersmooth.centers.base import Answer, Center, Gathering
 from centersmooth.centers.geometric_median import GeometricMedian
 from centersmooth.centers.medoid import Medoid
+from centersmooth.centers.weber_point import WeberPoint
 from centersmooth.metrics import Metric
 
-__all__ = ["Answer", "Center", "Gathering", "GeometricMedian", "Medoid"]
+__all__ = ["Answer", "Center", "Gathering", "GeometricMedian", "Medoid", "WeberPoint"]
 
 
 def default_center(metric: Metric) -> Center:

@@ -49,6 +49,8 @@ class Center(ABC):
     """Outputs drawn besides the samples."""
     outer_points: int = 0
     """Points whose balls are measured besides the answer's."""
+    group: int = 1
+    """How many outputs are averaged into one sample."""
 
     @abstractmethod
     def check(self, metric: Metric) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -47,6 +48,22 @@ class Hilbert(Protocol):
         """The distance to w of the output decoded within delta of the row of w."""
 
 
+class Normed(Protocol):
+    """A metric that is a norm of the difference of rows, and the least mean of such distances."""
+
+    exact: bool
+    """Whether `approach` ends at a point of least mean distance, with no gap."""
+    floor: float
+    """Rows are linear in the outputs up to this share of their norm (theorem-c-normed.md)."""
+
+    def approach(self, outputs: torch.Tensor) -> Iterator[tuple[torch.Tensor, float]]:
+        """Outputs with an ever smaller mean distance to these, each with its proved gap.
+
+        The gap bounds how much smaller the mean distance of any other output can be, up to
+        `floor` times the norms of both rows.
+        """
+
+
 class Metric(ABC):
     """A distance d between outputs, ``d = value(rho)`` for a rho with the triangle inequality.
 
@@ -82,6 +99,11 @@ class Metric(ABC):
     @property
     def hilbert(self) -> Hilbert | None:
         """The Euclidean space the rows live in, when outputs can be decoded from it."""
+        return None
+
+    @property
+    def normed(self) -> Normed | None:
+        """The norm of differences, where the distance is one and its mean can be minimised."""
         return None
 
     def pool(self, outputs: Outputs, size: int) -> Outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from centersmooth.centers import Center, GeometricMedian, Medoid
+from centersmooth.centers import Center, GeometricMedian, Medoid, WeberPoint
 from centersmooth.confidence import Confidence
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Metric
@@ -10,6 +10,7 @@ from centersmooth.noise import Noise
 from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
 from centersmooth.theorems.geometric_median import MedianTheorem
 from centersmooth.theorems.medoid import MedoidTheorem
+from centersmooth.theorems.weber_point import WeberTheorem
 
 __all__ = [
     "InBall",
@@ -17,6 +18,7 @@ __all__ = [
     "MedoidTheorem",
     "Sizes",
     "Theorem",
+    "WeberTheorem",
     "ball_rank",
     "theorem_for",
 ]
@@ -30,5 +32,7 @@ def theorem_for(
         return MedoidTheorem(center, noise, metric, sizes, level)
     if isinstance(center, GeometricMedian):
         return MedianTheorem(center, noise, metric, sizes, level)
-    fix = "Use cs.Medoid() or cs.GeometricMedian()."
+    if isinstance(center, WeberPoint):
+        return WeberTheorem(center, noise, metric, sizes, level)
+    fix = "Use cs.Medoid(), cs.GeometricMedian() or cs.WeberPoint()."
     raise ArgumentError(expected("a center with a theorem", type(center).__name__, fix))
