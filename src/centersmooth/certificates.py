@@ -264,10 +264,11 @@ class Certificate:
         points = self.grid or ()
         if list(points) != sorted(set(points)) or not all(0 < eps < math.inf for eps in points):
             raise FormatError(expected("a rising grid", str(self.grid), "The file is damaged."))
-        rows = 1 + self.has_target + self.center.outer_points
-        if self.ranked.rows != rows or self.ranked.total != self.sizes.m:
+        rows = (1 + self.has_target + self.center.outer_points) * self.center.views
+        groups = self.sizes.m // self.center.group
+        if self.ranked.rows != rows or self.ranked.total != groups:
             got = f"{self.ranked.rows} rows of {self.ranked.total}"
-            what = f"{rows} rows of {self.sizes.m} distances"
+            what = f"{rows} rows of {groups} distances"
             raise FormatError(expected(what, got, "The file is damaged."))
         return self
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from centersmooth.centers import Answer, Center
 from centersmooth.errors import ArgumentError, OutputError, expected
@@ -48,13 +50,6 @@ class Party:
         """The lengths in which the center's theorem is stated."""
         return self.center.measure(self.metric, a, b)
 
-    def grouped(self, outputs: Outputs) -> Outputs:
-        """The outputs as the center takes them: averaged by groups, an incomplete one left out."""
-        size = self.center.group
-        if size == 1:
-            return outputs
-        return self.metric.pool(outputs[: len(outputs) // size * size], size)
-
 
 @dataclass(frozen=True)
 class Source:
@@ -74,7 +69,7 @@ class Source:
 
     def collate(self, party: Party, outputs: Outputs, phase: str, start: int) -> Block:
         """Outputs prepared for one party; an invalid one is an error or counts as far."""
-        block = party.metric.collate(party.grouped(outputs))
+        block = party.metric.collate(outputs)
         if self.on_invalid == "raise" and not bool(block.valid.all()):
             raise OutputError(_invalid(block, phase, start))
         return block
@@ -169,7 +164,7 @@ def find_answers(
 ) -> tuple[Answer, ...]:
     """The smoothing phase: candidates first, then the samples that choose among them."""
     _check_groups(source, parties)
-    gatherings = [party.center.gather(party.metric, samples // party.center.group) for party in parties]
+    gatherings = [party.center.gather(party.metric, samples) for party in parties]
     draws = max(party.center.draws for party in parties)
     candidates = _collect(source.outputs(CANDIDATES, (0, draws)), advance) if draws else []
     for party, gathering in zip(parties, gatherings, strict=True):
@@ -181,18 +176,18 @@ def find_answers(
     for outputs in source.outputs(SAMPLES, (0, samples)):
         for party, gathering in zip(parties, gatherings, strict=True):
             block = source.collate(party, outputs, SAMPLES, start)
-            gathering.add_samples(block, party.grouped(outputs))
+            gathering.add_samples(block, outputs)
         start += len(outputs)
         advance(len(outputs))
     return tuple(gathering.answer() for gathering in gatherings)
 
 
 def _check_groups(source: Source, parties: Sequence[Party]) -> None:
-    """Groups that straddle batches would be lost, and the ranks of the theorem with them."""
+    """Outputs that are averaged come from one batch, so that batches can be cut anywhere else."""
     for group in (party.center.group for party in parties):
         if source.batching.size % group:
-            fix = f"The center averages outputs by {group}."
             what = f"a batch_size that is a multiple of {group}"
+            fix = "The center averages outputs in groups of that size."
             raise ArgumentError(expected(what, source.batching.size, fix))
 
 
@@ -219,7 +214,10 @@ class Counting:
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
-        self.sketches = tuple(Sketch(len(rows)) for rows in self._rows)
+        views = (party.center.views for party in parties)
+        self.sketches = tuple(
+            Sketch(len(rows) * count) for rows, count in zip(self._rows, views, strict=True)
+        )
         self.done = 0
         if resume:
             self.done = resume.done
@@ -237,12 +235,24 @@ class Counting:
         """One batch, measured for every party before any of it is counted."""
         found = []
         for party, rows in zip(self._parties, self._rows, strict=True):
-            block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append([party.measure(rows, part).cpu().numpy() for part in _parts(block)])
+            found.append(self._lengths(party, rows, outputs))
         for sketch, parts in zip(self.sketches, found, strict=True):
             for lengths in parts:
-                sketch.add(lengths)
+                sketch.add(np.concatenate(lengths))
         self.done += len(outputs)
+
+    def _lengths(
+        self, party: Party, rows: Block, outputs: Outputs
+    ) -> list[tuple[NDArray[np.float64], ...]]:
+        """From all reference points to all views of a batch, in pieces."""
+        blocks = [
+            self._source.collate(party, view, CERTIFICATION, self.done)
+            for view in party.center.view(party.metric, outputs)
+        ]
+        return [
+            tuple(party.measure(rows, part).cpu().numpy() for part in parts)
+            for parts in zip(*map(_parts, blocks), strict=True)
+        ]
 
     def unfinished(self) -> Unfinished:
         """What `run` can be resumed from."""

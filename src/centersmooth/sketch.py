@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -162,6 +163,11 @@ class Ranked:
     def smallest(self, row: int, j: int) -> float:
         """The j-th smallest distance of a row (counted from 1), rounded up."""
         return float(values_of(self._keys[np.searchsorted(self._ranks[row], j)][None])[0])
+
+    def smallest_together(self, rows: Sequence[int], j: int) -> float:
+        """The j-th smallest of the distances of several rows, rounded up."""
+        ranks = self._ranks[list(rows)].sum(axis=0)
+        return float(values_of(self._keys[np.searchsorted(ranks, j)][None])[0])
 
     def smallest_of_rows(self, first: int, j: int) -> NDArray[np.float64]:
         """The j-th smallest distance of each row from `first` on."""

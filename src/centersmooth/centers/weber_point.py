@@ -9,7 +9,7 @@ import torch
 from centersmooth.centers.base import Answer, Center, Gathering, majority
 from centersmooth.errors import ArgumentError, CenterError, expected
 from centersmooth.metrics import Block, Metric
-from centersmooth.metrics.base import as_tensor, flat_rows
+from centersmooth.metrics.base import as_tensor
 from centersmooth.outputs import Outputs
 
 _POOLS = (1, 2, 4, 8, 16, 32)
@@ -41,13 +41,29 @@ class WeberPoint(Center):
     def group(self) -> int:  # type: ignore[override]
         return self.pool
 
+    @property
+    def scales(self) -> tuple[int, ...]:
+        """The sizes of the parts of a group whose means are measured: 1, 2, ... pool."""
+        return tuple(size for size in _POOLS if size <= self.pool)
+
+    @property
+    def views(self) -> int:  # type: ignore[override]
+        return sum(self.pool // size for size in self.scales)
+
+    def view(self, metric: Metric, outputs: Outputs) -> list[Outputs]:
+        """The means of all parts of every group, small parts first."""
+        if self.pool == 1:
+            return [outputs]
+        groups = _groups(as_tensor(outputs, metric), self.pool)
+        return [mean for size in self.scales for mean in _means(groups, size)]
+
     def check(self, metric: Metric) -> None:
         if metric.normed is None:
             fix = "Use center=cs.Medoid(), which takes any metric."
             raise ArgumentError(expected("a metric that is a norm", metric.name, fix))
 
     def gather(self, metric: Metric, samples: int) -> Gathering:
-        if samples < 1:
+        if samples < self.pool:
             fix = "Every sample of the center is a mean of pool outputs."
             raise ArgumentError(expected("answer_samples >= pool", f"pool={self.pool}", fix))
         return _WeberGathering(self, metric, samples)
@@ -65,43 +81,46 @@ class WeberPoint(Center):
 
         Twice the tolerance, for a majority of the samples is then within 2 D of the answer.
         """
-        if metric.normed is None or metric.normed.exact:
-            return 0.0
+        assert metric.normed is not None, "checked when the smoother was built"
         return 2.0 * self.tolerance * (1.0 + 2.0**-10) + 2.0 * metric.normed.floor
 
 
 class _WeberGathering(Gathering):
     def __init__(self, center: WeberPoint, metric: Metric, samples: int) -> None:
         self._center, self._metric = center, metric
-        self._outputs: torch.Tensor | None = None
-        self._valid = torch.zeros(samples, dtype=torch.bool)
-        self._filled = 0
+        self._points: torch.Tensor | None = None
+        self._count, self._filled = samples // center.pool, 0
+        self._dtype = torch.float64
 
     def add_candidates(self, outputs: Outputs) -> None:
         """None are needed."""
 
     def add_samples(self, block: Block, outputs: Outputs) -> None:
         """Filled into one tensor: thousands of large outputs are held once, not twice."""
-        tensor = as_floats(outputs, self._metric)
-        if self._outputs is None:
-            self._outputs = tensor.new_empty((len(self._valid), *tensor.shape[1:]))
-        place = slice(self._filled, self._filled + len(block))
-        self._outputs[place], self._valid[place] = tensor, block.valid
-        self._filled += len(block)
+        tensor = as_tensor(outputs, self._metric)
+        single = tensor.is_floating_point() and tensor.dtype != torch.float64
+        self._dtype = torch.float32 if single else torch.float64
+        groups = _groups(tensor.to(self._dtype), self._center.pool)
+        points = _means(groups, self._center.pool)[0]
+        if self._points is None:
+            self._points = points.new_empty((self._count, *points.shape[1:]))
+        self._points[self._filled : self._filled + len(points)] = points
+        self._filled += len(points)
 
     def answer(self) -> Answer:
-        if self._outputs is None or not bool(self._valid.any()):
+        points, normed = self._points, self._metric.normed
+        assert points is not None and normed is not None, "checked when the smoother was built"
+        block = self._metric.collate(points)
+        if not bool(block.valid.any()):
             fix = "The model failed on every noisy input: lower sigma or repair the model."
             raise CenterError(expected("one valid output at least", "none", fix))
-        normed, valid = self._metric.normed, self._outputs
-        assert normed is not None, "checked when the smoother was built"
-        if not bool(self._valid.all()):
-            valid = self._outputs[self._valid.to(self._outputs.device)]
-        block = self._metric.collate(self._outputs)
+        if not bool(block.valid.all()):
+            points = points[block.valid.to(points.device)]
         # Outputs that failed have no distance; the theorem already grants them the worst.
-        for value, gap in normed.approach(valid):
+        for value, gap in normed.approach(points, self._dtype):
             reference = self._metric.collate(self._metric.single(value))
-            spread = self._spread(reference, block)
+            lengths = self._metric.measure(reference, block)
+            spread = float(lengths.kthvalue(majority(len(block)), dim=1).values[0])
             size = float(reference.rows.double().abs().sum())
             if gap <= self._center.tolerance * spread + normed.floor * size:
                 return Answer(value, reference, None, spread)
@@ -109,12 +128,18 @@ class _WeberGathering(Gathering):
         got = f"a gap of {gap:.3g} at a spread of {spread:.3g}"
         raise CenterError(expected("a point of least mean distance", got, fix))
 
-    def _spread(self, reference: Block, block: Block) -> float:
-        lengths = self._metric.measure(reference, block)
-        return float(lengths.kthvalue(majority(len(block)), dim=1).values[0])
+
+def _groups(outputs: torch.Tensor, size: int) -> torch.Tensor:
+    """Consecutive outputs side by side; a last incomplete group is left out."""
+    count = len(outputs) // size
+    return outputs[: count * size].reshape(count, size, *outputs.shape[1:])
 
 
-def as_floats(outputs: Outputs, metric: Metric) -> torch.Tensor:
-    """Outputs of one shape as one tensor of single or double precision."""
-    tensor = as_tensor(outputs, metric)
-    return flat_rows(tensor, metric)[0].reshape(tensor.shape)
+def _means(groups: torch.Tensor, size: int) -> list[torch.Tensor]:
+    """The means of the parts of this size of every group, part by part.
+
+    In double precision, where the mean of two means rounds to the mean of all.
+    """
+    if size == 1:
+        return list(groups.unbind(dim=1))
+    return [part.double().mean(dim=1) for part in groups.split(size, dim=1)]

@@ -51,16 +51,16 @@ class Hilbert(Protocol):
 class Normed(Protocol):
     """A metric that is a norm of the difference of rows, and the least mean of such distances."""
 
-    exact: bool
-    """Whether `approach` ends at a point of least mean distance, with no gap."""
     floor: float
     """Rows are linear in the outputs up to this share of their norm (theorem-c-normed.md)."""
 
-    def approach(self, outputs: torch.Tensor) -> Iterator[tuple[torch.Tensor, float]]:
-        """Outputs with an ever smaller mean distance to these, each with its proved gap.
+    def approach(
+        self, outputs: torch.Tensor, dtype: torch.dtype
+    ) -> Iterator[tuple[torch.Tensor, float]]:
+        """Points with an ever smaller mean distance to the outputs, each with a proved gap.
 
-        The gap bounds how much smaller the mean distance of any other output can be, up to
-        `floor` times the norms of both rows.
+        The mean distance of no other point is smaller by more than the gap, up to `floor` times
+        the norms of the rows of both. In this precision if it is enough, else in double.
         """
 
 

@@ -70,21 +70,21 @@ class TotalVariation(Metric):
 class _Gradients:
     """Rows are gradients: their l1 norm is minimised over those that belong to an image."""
 
-    exact: ClassVar[bool] = False
     floor: ClassVar[float] = 2.0**-23
 
-    def approach(self, outputs: torch.Tensor) -> Iterator[tuple[torch.Tensor, float]]:
-        """Steps of the solver, in the precision of the outputs and then in double."""
+    def approach(
+        self, outputs: torch.Tensor, dtype: torch.dtype
+    ) -> Iterator[tuple[torch.Tensor, float]]:
+        """Steps of the solver; constants cost nothing, so every channel gets a typical level."""
         shape = tuple(outputs.shape[1:])
         by_channel = outputs.cpu().reshape(len(outputs), *_channels(shape))
         levels = by_channel.mean(dim=-1, dtype=torch.float64).median(dim=0).values
         fit = GradientFit(differences(outputs.cpu()).numpy(), math.prod(shape), *ends(shape))
         for flat, flow in fit.steps():
             point = torch.from_numpy(flat).reshape(_channels(shape))
-            # Constants cost nothing: every channel gets the middle of the levels of the outputs.
             point = point + (levels - point.mean(dim=-1))[:, None]
-            for dtype in dict.fromkeys((outputs.dtype, torch.float64)):
-                image = point.reshape(shape).to(dtype)
+            for precision in dict.fromkeys((dtype, torch.float64)):
+                image = point.reshape(shape).to(precision)
                 row = differences(image[None])[0].double().numpy()
                 yield image.to(outputs.device), fit.gap(row, flow)
 
