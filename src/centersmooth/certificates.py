@@ -91,7 +91,7 @@ class Certificate:
         theorem = self.theorem
         seen = getattr(theorem, "bound_seen", None)
         if seen is None:
-            fix = "The geometric median's bound needs no spread: use bound(eps)."
+            fix = "The bound of this center needs no spread: use bound(eps)."
             raise ArgumentError(expected("a certificate of a Medoid", self.center, fix))
         return float(seen(self.ranked, 0, self._point(eps), spread))
 

@@ -247,4 +247,4 @@ def _check_resume(
 def _same_target(party: Party, one: Block | None, other: Block | None) -> bool:
     if one is None or other is None:
         return one is other
-    return bool((party.measure(one, other) == 0).all())
+    return bool((party.metric.measure(one, other) == 0).all())

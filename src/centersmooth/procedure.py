@@ -67,11 +67,16 @@ class Source:
         draws = (self.model, self.noise, self.x, self.address, phase, span, self.batching)
         return draw(*draws)
 
-    def collate(self, party: Party, outputs: Outputs, phase: str, start: int) -> Block:
-        """Outputs prepared for one party; an invalid one is an error or counts as far."""
+    def collate(
+        self, party: Party, outputs: Outputs, phase: str, start: int, group: int = 1
+    ) -> Block:
+        """Outputs (or one of every group) prepared for one party.
+
+        An invalid one is an error or counts as far.
+        """
         block = party.metric.collate(outputs)
         if self.on_invalid == "raise" and not bool(block.valid.all()):
-            raise OutputError(_invalid(block, phase, start))
+            raise OutputError(_invalid(block, phase, start, group))
         return block
 
 
@@ -82,13 +87,15 @@ def check_on_invalid(option: str) -> None:
         raise ArgumentError(expected("on_invalid='raise' or 'far'", repr(option), fix))
 
 
-def _invalid(block: Block, phase: str, start: int) -> str:
+def _invalid(block: Block, phase: str, start: int, group: int) -> str:
     bad = (~block.valid).nonzero()[:, 0]
     fix = (
         "Repair the model, lower sigma, or build the smoother with on_invalid='far', which counts "
         "a failed output as farthest from every other (the certificate stays valid)."
     )
-    place = f"number {start + int(bad[0])} of the {phase} draws"
+    first = start + int(bad[0]) * group
+    place = f"number {first}" if group == 1 else f"one of numbers {first} to {first + group - 1}"
+    place += f" of the {phase} draws"
     got = f"an invalid one (NaN, infinite or without meaning), {place}"
     got += f"; {len(bad)} of {len(block)} in this batch are"
     return expected("outputs the metric can measure", got, fix)
@@ -104,7 +111,7 @@ def prepare(
 ) -> Tuning:
     """Check the model's contract on a dozen noisy inputs and tune the batching if it is free."""
     copies = noisy(noise, x, address, PROBES, 0, 12)
-    probes = check_contract(model, copies, party.metric.collate, party.measure)
+    probes = check_contract(model, copies, party.metric.collate, party.metric.measure)
     if batch_size is not None:
         fixed = batch_size if isinstance(batch_size, Batching) else Batching(batch_size)
         return Tuning(fixed, probes)
@@ -246,7 +253,7 @@ class Counting:
     ) -> list[tuple[NDArray[np.float64], ...]]:
         """From all reference points to all views of a batch, in pieces."""
         blocks = [
-            self._source.collate(party, view, CERTIFICATION, self.done)
+            self._source.collate(party, view, CERTIFICATION, self.done, party.center.group)
             for view in party.center.view(party.metric, outputs)
         ]
         return [

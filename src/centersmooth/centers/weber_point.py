@@ -109,7 +109,8 @@ class _WeberGathering(Gathering):
 
     def answer(self) -> Answer:
         points, normed = self._points, self._metric.normed
-        assert points is not None and normed is not None, "checked when the smoother was built"
+        assert points is not None, "samples came first"
+        assert normed is not None, "checked when the smoother was built"
         block = self._metric.collate(points)
         if not bool(block.valid.any()):
             fix = "The model failed on every noisy input: lower sigma or repair the model."
@@ -142,4 +143,4 @@ def _means(groups: torch.Tensor, size: int) -> list[torch.Tensor]:
     """
     if size == 1:
         return list(groups.unbind(dim=1))
-    return [part.double().mean(dim=1) for part in groups.split(size, dim=1)]
+    return [part.double().mean(dim=1) for part in torch.split(groups, size, dim=1)]

@@ -51,7 +51,7 @@ class Hilbert(Protocol):
 class Normed(Protocol):
     """A metric that is a norm of the difference of rows, and the least mean of such distances."""
 
-    floor: float
+    floor: ClassVar[float]
     """Rows are linear in the outputs up to this share of their norm (theorem-c-normed.md)."""
 
     def approach(

@@ -93,7 +93,8 @@ class _Grid:
         """A flow near this one, with values in [-1, 1] and without sources or sinks."""
         along = self.gradient @ self._solver.solve(self._across @ force)
         flow: Floats = force - self.weights * along
-        return flow / max(1.0, float(abs(flow).max(initial=0.0)))
+        shrunk: Floats = flow / max(1.0, float(abs(flow).max(initial=0.0)))
+        return shrunk
 
     def leaks(self, flow: Floats) -> float:
         """All that comes out of sources and sinks."""
@@ -105,7 +106,8 @@ def _weights(values: NDArray[Any]) -> Floats:
     low, high = (values[:, int(share * (values.shape[1] - 1))] for share in (0.2, 0.8))
     spread = (high - low).astype(np.float64)
     widest = float(spread.max(initial=0.0)) or 1.0
-    return 1.0 / np.maximum(spread, 1e-4 * widest)
+    weights: Floats = 1.0 / np.maximum(spread, 1e-4 * widest)
+    return weights
 
 
 def _medians(values: NDArray[Any]) -> Floats:
@@ -114,7 +116,7 @@ def _medians(values: NDArray[Any]) -> Floats:
 
 @numba.njit(cache=True, nogil=True)
 def _pull(values, slopes, rho, wanted, force):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Minimise ``h_e(t) + rho_e / 2 (t - slope_e)^2`` on every edge: t and the slope of h_e there."""
+    """On every edge the t of least ``h_e(t) + rho_e / 2 (t - slope_e)^2``, and the slope there."""
     edges, count = values.shape
     for e in range(edges):
         row, steep = values[e], count * rho[e]

@@ -32,7 +32,9 @@ class Law:
 
     def within(self, radii: FloatArray) -> FloatArray:
         """The least probability of a distance within each of these."""
-        return np.append(0.0, self.masses)[np.searchsorted(self.radii, radii, side="right")]
+        masses = np.append(0.0, self.masses)
+        found: FloatArray = masses[np.searchsorted(self.radii, radii, side="right")]
+        return found
 
     def of_mean(self) -> Law:
         """The mean of two independent such distances.
@@ -53,7 +55,8 @@ class Law:
 def _thinned(radii: FloatArray) -> FloatArray:
     if len(radii) <= _POINTS:
         return radii
-    return radii[np.linspace(0, len(radii) - 1, _POINTS).round().astype(int)]
+    kept: FloatArray = radii[np.linspace(0, len(radii) - 1, _POINTS).round().astype(int)]
+    return kept
 
 
 def log_tail(weights: FloatArray, values: FloatArray) -> float:
