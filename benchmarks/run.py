@@ -2,13 +2,14 @@
 
 Records go to benchmarks/records, tables to RESULTS.md.
 
-python benchmarks/run.py [--quick] [bounds] [overhead] [memory] [latency]
+python benchmarks/run.py [--quick] [bounds] [normed] [overhead] [memory] [latency]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any
 import bounds
 import latency
 import memory
+import normed
 import overhead
 
 HERE = Path(__file__).parent
 RECORDS = HERE / "records"
-PARTS = ("bounds", "overhead", "memory", "latency")
+PARTS = ("bounds", "normed", "overhead", "memory", "latency")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -58,6 +60,25 @@ def median_ratios(ours: list[list[float]], theirs: list[list[float]]) -> list[st
     places = range(len(bounds.SHIFTS))
     ratios = ([a[i] / b[i] for a, b in zip(ours, theirs, strict=True)] for i in places)
     return [f"{statistics.median(found):.3f}" for found in ratios]
+
+
+def normed_table(result: dict[str, Any]) -> str:
+    """Median over images of ours / published for total variation, per center and budget."""
+    ours, there = result["ours"], result["published"]
+    rows = []
+    for budget in normed.SIZES:
+        for center in normed.CENTERS:
+            here = [[b or math.inf for b in r["bounds"][budget][center]] for r in ours]
+            ratios = ["-" if r == "inf" else r for r in median_ratios(here, there)]
+            rows.append([center, budget, *ratios])
+    seconds = {k: statistics.median(r["seconds"][k] for r in ours) for k in ("passes", "answer")}
+    note = (
+        f"Total variation: medians over {len(ours)} images of (our eps_2) / (published eps_2), "
+        f"sigma = {bounds.SIGMA}, alpha = {bounds.ALPHA}; published at m = {result['m']:,}. "
+        f"A Weber point of 999 outputs takes {seconds['answer']:.2f} s, their forward passes "
+        f"{seconds['passes']:.2f} s.\n\n"
+    )
+    return note + table(["center", "budget", *(f"h = {h:g}" for h in bounds.SHIFTS)], rows)
 
 
 def overhead_table(result: dict[str, Any]) -> str:
@@ -111,6 +132,7 @@ def latency_table(result: dict[str, Any]) -> str:
 
 TABLES = {
     "bounds": ("Bounds beside the published procedure", bounds_table),
+    "normed": ("Centers for total variation", normed_table),
     "overhead": ("Overhead", overhead_table),
     "memory": ("Memory", memory_table),
     "latency": ("A finished certificate", latency_table),
@@ -121,6 +143,8 @@ def measure(part: str, quick: bool) -> Any:
     """One part, measured now (bounds go on from their records)."""
     if part == "bounds":
         return bounds.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
+    if part == "normed":
+        return normed.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
     return {"overhead": overhead, "memory": memory, "latency": latency}[part].run(quick)
 
 

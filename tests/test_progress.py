@@ -120,7 +120,12 @@ TARGET = linear(X[None])[0] + 1
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("out of memory")])
 @pytest.mark.parametrize(
     ("metric", "center"),
-    [(cs.metrics.L2(), None), (cs.metrics.L1(), cs.Medoid(20)), (cs.metrics.Angular(), None)],
+    [
+        (cs.metrics.L2(), None),
+        (cs.metrics.L1(), cs.Medoid(20)),
+        (cs.metrics.Angular(), None),
+        (cs.metrics.TotalVariation(), cs.WeberPoint(2)),
+    ],
 )
 def test_a_resumed_certificate_is_the_uninterrupted_one(
     error: BaseException, metric: Any, center: Any
