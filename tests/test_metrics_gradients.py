@@ -23,7 +23,7 @@ def normal(*shape: int, seed: int = 1) -> torch.Tensor:
 
 def fit_of(images: torch.Tensor) -> GradientFit:
     shape = tuple(images.shape[1:])
-    return GradientFit(differences(images).numpy(), math.prod(shape), *ends(shape))
+    return GradientFit(images.reshape(len(images), -1).numpy(), *ends(shape))
 
 
 def mean_distance(image: torch.Tensor, images: torch.Tensor) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +14,7 @@ from centersmooth.metrics.base import as_tensor
 from centersmooth.outputs import Outputs
 
 _POOLS = (1, 2, 4, 8, 16, 32)
+_SLAB = 2**22  # numbers whose rows are held at once
 
 
 @dataclass(frozen=True)
@@ -111,23 +113,34 @@ class _WeberGathering(Gathering):
         points, normed = self._points, self._metric.normed
         assert points is not None, "samples came first"
         assert normed is not None, "checked when the smoother was built"
-        block = self._metric.collate(points)
-        if not bool(block.valid.any()):
+        valid = torch.isfinite(points.reshape(len(points), -1)).all(dim=1)
+        if not bool(valid.any()):
             fix = "The model failed on every noisy input: lower sigma or repair the model."
             raise CenterError(expected("one valid output at least", "none", fix))
-        if not bool(block.valid.all()):
-            points = points[block.valid.to(points.device)]
         # Outputs that failed have no distance; the theorem already grants them the worst.
-        for value, gap in normed.approach(points, self._dtype):
+        found = points if bool(valid.all()) else points[valid]
+        for value, gap in normed.approach(found, self._dtype):
             reference = self._metric.collate(self._metric.single(value))
-            lengths = self._metric.measure(reference, block)
-            spread = float(lengths.kthvalue(majority(len(block)), dim=1).values[0])
+            spread = self._spread(reference, points)
             size = float(reference.rows.double().abs().sum())
             if gap <= self._center.tolerance * spread + normed.floor * size:
                 return Answer(value, reference, None, spread)
         fix = "Raise WeberPoint(tolerance=...) or use Medoid()."
         got = f"a gap of {gap:.3g} at a spread of {spread:.3g}"
         raise CenterError(expected("a point of least mean distance", got, fix))
+
+    def _spread(self, reference: Block, points: torch.Tensor) -> float:
+        """The radius around the answer that holds a majority of the samples."""
+        parts = [
+            self._metric.measure(reference, self._metric.collate(part)) for part in _slabs(points)
+        ]
+        return float(torch.cat(parts, dim=1).kthvalue(majority(len(points)), dim=1).values[0])
+
+
+def _slabs(points: torch.Tensor) -> Iterator[torch.Tensor]:
+    """A few outputs at a time: their rows can be larger than they are."""
+    size = max(1, _SLAB // max(1, points[:1].numel()))
+    return (points[start : start + size] for start in range(0, len(points), size))
 
 
 def _groups(outputs: torch.Tensor, size: int) -> torch.Tensor:

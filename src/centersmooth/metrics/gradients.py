@@ -24,6 +24,7 @@ Places = NDArray[np.int64]
 _LEAKS = 2.0**-26
 """The most that may come out of sources and sinks of a flow, all together, by rounding."""
 _STEPS = 20_000
+_SLAB = 2**22  # numbers that are sorted at once
 
 
 class GradientFit:
@@ -32,10 +33,9 @@ class GradientFit:
     Any number of outputs costs no more per step than the search for a place among them.
     """
 
-    def __init__(self, rows: NDArray[Any], pixels: int, heads: Places, tails: Places) -> None:
-        self._sorted = np.ascontiguousarray(rows.T)
-        self._sorted.sort(axis=1)
-        self._grid = _Grid(pixels, heads, tails, _weights(self._sorted))
+    def __init__(self, images: NDArray[Any], heads: Places, tails: Places) -> None:
+        self._sorted = _sorted_differences(images, heads, tails)
+        self._grid = _Grid(images.shape[1], heads, tails, _weights(self._sorted))
 
     def steps(self) -> Iterator[tuple[Floats, Floats]]:
         """Images (pixels in a row) and flows, ever closer to the best."""
@@ -99,6 +99,17 @@ class _Grid:
     def leaks(self, flow: Floats) -> float:
         """All that comes out of sources and sinks."""
         return float(abs(self._across @ flow).sum())
+
+
+def _sorted_differences(images: NDArray[Any], heads: Places, tails: Places) -> NDArray[Any]:
+    """The differences of all images along every edge, in order; a few edges at a time."""
+    values = np.empty((len(heads), len(images)), dtype=images.dtype)
+    step = max(1, _SLAB // max(1, len(images)))
+    for start in range(0, len(heads), step):
+        part = slice(start, start + step)
+        values[part] = (images[:, heads[part]] - images[:, tails[part]]).T
+        values[part].sort(axis=1)
+    return values
 
 
 def _weights(values: NDArray[Any]) -> Floats:

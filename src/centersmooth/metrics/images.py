@@ -79,7 +79,7 @@ class _Gradients:
         shape = tuple(outputs.shape[1:])
         by_channel = outputs.cpu().reshape(len(outputs), *_channels(shape))
         levels = by_channel.mean(dim=-1, dtype=torch.float64).median(dim=0).values
-        fit = GradientFit(differences(outputs.cpu()).numpy(), math.prod(shape), *ends(shape))
+        fit = GradientFit(outputs.cpu().reshape(len(outputs), -1).numpy(), *ends(shape))
         for flat, flow in fit.steps():
             point = torch.from_numpy(flat).reshape(_channels(shape))
             point = point + (levels - point.mean(dim=-1))[:, None]

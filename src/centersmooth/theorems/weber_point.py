@@ -20,9 +20,9 @@ from centersmooth.theorems.base import Sizes, Theorem
 from centersmooth.theorems.laws import Law, log_tail
 
 _LEVELS = 64
-_CERTIFICATE = 0.75
+_CERTIFICATE = 0.8
 """The share of a joint level that the certificate spends; queries take the rest."""
-_FARTHEST, _DECAY = 0.8, 0.7
+_FARTHEST, _DECAY = 0.9, 0.4
 """The share of a scale's level for its largest ranks, and how it falls from one to the next."""
 _ROUNDED = 1e-12
 """Room for the rounding of logarithms."""
