@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ import adaptive
 import bounds
 import latency
 import memory
+import normed
 import overhead
 import pools
 import ray_speed
@@ -27,7 +29,7 @@ import small_eps
 HERE = Path(__file__).parent
 RECORDS = HERE / "records"
 PARTS = (
-    *("bounds", "sharper", "small_eps", "pools", "adaptive"),
+    *("bounds", "normed", "sharper", "small_eps", "pools", "adaptive"),
     *("overhead", "memory", "latency", "ray_speed"),
 )
 
@@ -128,6 +130,25 @@ def small_eps_table(result: dict[str, Any]) -> str:
         f"one l2 certificate at the default budget, D / C: {slower:.2f}.\n\n"
     )
     return note + table(header, rows)
+
+
+def normed_table(result: dict[str, Any]) -> str:
+    """Median over images of ours / published for total variation, per center and budget."""
+    ours, there = result["ours"], result["published"]
+    rows = []
+    for budget in normed.SIZES:
+        for center in normed.CENTERS:
+            here = [[b or math.inf for b in r["bounds"][budget][center]] for r in ours]
+            ratios = ["-" if r == "inf" else r for r in median_ratios(here, there)]
+            rows.append([center, budget, *ratios])
+    seconds = {k: statistics.median(r["seconds"][k] for r in ours) for k in ("passes", "answer")}
+    note = (
+        f"Total variation: medians over {len(ours)} images of (our eps_2) / (published eps_2), "
+        f"sigma = {bounds.SIGMA}, alpha = {bounds.ALPHA}; published at m = {result['m']:,}. "
+        f"A Weber point of 999 outputs takes {seconds['answer']:.2f} s, their forward passes "
+        f"{seconds['passes']:.2f} s.\n\n"
+    )
+    return note + table(["center", "budget", *(f"h = {h:g}" for h in bounds.SHIFTS)], rows)
 
 
 def overhead_table(result: dict[str, Any]) -> str:
@@ -262,6 +283,7 @@ def ray_speed_table(result: dict[str, Any]) -> str:
 
 TABLES = {
     "bounds": ("Bounds beside the published procedure", bounds_table),
+    "normed": ("Centers for total variation", normed_table),
     "sharper": ("Several levels, the point along the ray, the joint t", sharper_table),
     "small_eps": ("Small eps: Theorem D beside Theorem C", small_eps_table),
     "overhead": ("Overhead", overhead_table),
@@ -277,6 +299,8 @@ def measure(part: str, quick: bool) -> Any:
     """One part, measured now (bounds go on from their records)."""
     if part == "bounds":
         return bounds.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
+    if part == "normed":
+        return normed.run(RECORDS, 2 if quick else 10, 20_000 if quick else 1_000_000)
     if part == "small_eps":
         return small_eps.run(RECORDS, quick)
     parts = {"overhead": overhead, "memory": memory, "latency": latency, "adaptive": adaptive}

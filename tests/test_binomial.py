@@ -49,6 +49,17 @@ def test_needed_mass_suffices_and_is_least(n: int, share: float, alpha: float) -
     assert binomial.at_most(n, p * (1 - 1e-9), k - 1) > alpha
 
 
+@quiet
+@given(st.integers(1, 2000), st.floats(0.01, 1.0), st.floats(1e-9, 0.4))
+def test_shown_mass_is_sure_and_largest(m: int, share: float, alpha: float) -> None:
+    """The inverse of `upper_rank`."""
+    j = max(1, round(share * m))
+    q = binomial.shown_mass(m, j, alpha)
+    assert binomial.at_least(m, q, j) <= alpha
+    assert binomial.at_least(m, q * (1 + 1e-9), j) > alpha
+    assert binomial.upper_rank(m, q, alpha) == j or q == 0
+
+
 @pytest.mark.parametrize(("m", "j"), [(20, 15), (200, 190), (4000, 3900), (50, 50), (3, 1)])
 @pytest.mark.parametrize("steepness", [5.0, 60.0])
 def test_expected_failure_is_a_tight_upper_bound(m: int, j: int, steepness: float) -> None:

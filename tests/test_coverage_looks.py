@@ -65,7 +65,7 @@ def ends(rule: Stopping, draw: Draw, rounds: int) -> list[Ended]:
         for size in rule.looks.sizes:
             sketch.add(distances[None, done:size])
             done, ranked = size, sketch.ranked()
-            if (stopped := rule.at(ranked)) is not None:
+            if (stopped := rule.at(ranked, ranked.total)) is not None:
                 theorem = rule.theorems[stopped.place]
                 assert isinstance(theorem, MedoidTheorem)
                 rank = theorem.radius_rank(rule.question.eps[0])

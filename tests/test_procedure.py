@@ -216,6 +216,38 @@ def test_there_are_two_ways_to_treat_a_failure() -> None:
             check_on_invalid(option)  # type: ignore[arg-type]
 
 
+# ---- outputs averaged in groups
+
+
+@pytest.mark.parametrize("pool", [1, 2, 4])
+def test_groups_are_the_same_however_batches_are_cut(pool: int) -> None:
+    party = Party(metrics.L1(), cs.WeberPoint(pool))
+    one, other = (counted(source(size=size), [party, MEDIAN]) for size in (8, 64))
+    for mine, theirs in zip(one.sketches, other.sketches, strict=True):
+        assert mine.ranked() == theirs.ranked()
+    assert one.sketches[0].rows == 2 * pool - 1
+    assert one.sketches[0].total == 200 // pool
+    assert one.sketches[1].total == 200
+
+
+def test_a_batch_that_would_cut_a_group_is_refused() -> None:
+    party = Party(metrics.L1(), cs.WeberPoint(4))
+    with refused(ArgumentError, "a batch_size that is a multiple of 4", "got 6"):
+        find_answers(source(size=6), [MEDIAN, party], 51, ignored)
+    answers = find_answers(source(size=8), [party], 51, ignored)
+    with refused(ArgumentError, "a batch_size that is a multiple of 4"):
+        Counting(source(size=6), [party], answers, [None], None)
+
+
+def test_a_failure_in_a_group_is_placed() -> None:
+    of, party = source(failing(0.005), size=16), Party(metrics.L1(), cs.WeberPoint(2))
+    answers = find_answers(source(size=16), [party], 51, ignored)
+    outputs = torch.cat([torch.as_tensor(part) for part in of.outputs(CERTIFICATION, (0, 400))])
+    first = int(torch.isnan(outputs).any(dim=1).nonzero()[0, 0]) // 2 * 2
+    with refused(OutputError, f"one of numbers {first} to {first + 1} of the certification draws"):
+        Counting(of, [party], answers, [None], None).run(400, ignored)
+
+
 # ---- checks before the work
 
 

@@ -125,6 +125,7 @@ TARGET = linear(X[None])[0] + 1
         (cs.metrics.L1(), cs.Medoid(20)),
         (cs.metrics.Angular(), None),
         (cs.metrics.L2(), cs.ClippedMean()),
+        (cs.metrics.TotalVariation(), cs.WeberPoint(2)),
     ],
 )
 def test_a_resumed_certificate_is_the_uninterrupted_one(

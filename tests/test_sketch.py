@@ -103,6 +103,17 @@ def test_order_statistics_of_many_distances() -> None:
     check_against_sorting(counted(values).ranked(), values)
 
 
+def test_rows_are_ranked_together() -> None:
+    values = distances(4, 501)
+    ranked, joined = counted(values).ranked(), np.sort(values[1:].ravel())
+    for rank in (800, 1100, 1400, 1503):
+        found = ranked.smallest_together([1, 2, 3], rank)
+        assert joined[rank - 1] <= found
+        if rank > 1300:  # beyond the rows' own medians nothing else is rounded
+            assert found <= LOOSE * joined[rank - 1]
+    assert ranked.smallest_together([2], 400) == ranked.smallest(2, 400)
+
+
 def test_several_rows_are_read_at_once() -> None:
     found = counted(distances(5, 200)).ranked()
     for j in (1, 100, 101, 200):

@@ -33,7 +33,7 @@ def first(count: int) -> Ranked:
 def ended(goal: float | None, tolerance: float | None = None) -> Stopped:
     asked = question(goal and (EPS, goal), tolerance, [EPS])
     rule = Stopping(asked, LOOKS, theorem_at)
-    return next(end for size in LOOKS.sizes if (end := rule.at(first(size))))
+    return next(end for size in LOOKS.sizes if (end := rule.at(first(size), size)))
 
 
 def bounds() -> list[float]:
@@ -84,8 +84,8 @@ def test_the_sooner_of_goal_and_tolerance_ends_it() -> None:
 
 def test_between_looks_nothing_is_settled() -> None:
     rule = Stopping(question((EPS, 10.0), None, None), LOOKS, theorem_at)
-    assert rule.at(first(LOOKS.sizes[0] - 1)) is None
-    assert rule.at(first(LOOKS.sizes[0])) is not None
+    assert rule.at(first(LOOKS.sizes[0] - 1), LOOKS.sizes[0] - 1) is None
+    assert rule.at(first(LOOKS.sizes[0]), LOOKS.sizes[0]) is not None
 
 
 def test_a_run_goes_on_under_the_same_question_and_looks_only() -> None:

@@ -36,9 +36,18 @@ def with_every_center() -> list[Any]:
     return [setting(), setting("l1", cs.metrics.L1()), clipped]
 
 
+WEBER = [
+    setting(f"pool {pool}", cs.metrics.L1(), center=cs.WeberPoint(pool), eps=(0.01, 0.02))
+    for pool in (1, 2)
+]
+
+
+@pytest.mark.parametrize("settings", [with_every_center(), WEBER], ids=["usual", "pooled"])
 @pytest.mark.parametrize("cuts", [(0, 64, 200), (0, 128, 192, 200), (0, 200)])
-def test_spans_counted_apart_give_the_same_certificates(cuts: tuple[int, ...]) -> None:
-    own = study(2, with_every_center(), targets=[None, torch.zeros(4)])
+def test_spans_counted_apart_give_the_same_certificates(
+    cuts: tuple[int, ...], settings: Any
+) -> None:
+    own = study(2, settings, targets=[None, torch.zeros(4)])
     bench = Bench(own, seed=5)
     for index in range(2):
         whole = bench(Whole(job(own, index)))

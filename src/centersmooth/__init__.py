@@ -2,7 +2,7 @@
 
 from centersmooth import executors, metrics, models, noise, published
 from centersmooth.attacks import Audit, audit
-from centersmooth.centers import ClippedMean, GeometricMedian, Medoid
+from centersmooth.centers import ClippedMean, GeometricMedian, Medoid, WeberPoint
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
 from centersmooth.confidence import Joint, Split
@@ -36,6 +36,7 @@ __all__ = [
     "Store",
     "Study",
     "Tolerance",
+    "WeberPoint",
     "audit",
     "best_center",
     "certify_together",

@@ -283,10 +283,11 @@ class Certificate:
         if self.stopped and self.stopped.looks.sizes[self.stopped.place] != self.sizes.m:
             got = f"a look at {self.stopped.looks.sizes[self.stopped.place]}"
             raise FormatError(expected(f"{self.sizes.m} samples", got, "The file is damaged."))
-        rows = 1 + self.has_target + self.center.outer_points
-        if self.ranked.rows != rows or self.ranked.total != self.sizes.m:
+        rows = (1 + self.has_target + self.center.outer_points) * self.center.views
+        groups = self.sizes.m // self.center.group
+        if self.ranked.rows != rows or self.ranked.total != groups:
             got = f"{self.ranked.rows} rows of {self.ranked.total}"
-            what = f"{rows} rows of {self.sizes.m} distances"
+            what = f"{rows} rows of {groups} distances"
             raise FormatError(expected(what, got, "The file is damaged."))
         moments = self.ranked.moments
         known = len(moments.away) if moments else 0

@@ -96,8 +96,7 @@ def certify_together(
     if resume:
         _check_resume(resume, source, parties, wanted, samples, stoppings)
     run = _run(first, source, parties, wanted, stoppings, resume)
-    counted = max(ranked.total for ranked in run.ranked)
-    total = max(p.center.draws for p in parties) + first.answer_samples + counted
+    total = max(p.center.draws for p in parties) + first.answer_samples + max(run.counted)
     provenance = Provenance(
         seed=source.address.root,
         evaluations=total,
@@ -110,10 +109,8 @@ def certify_together(
         seconds=time.perf_counter() - started,
     )
     return [
-        _certificate(smoother, answer, ranked, stopped, level, points, provenance, block)
-        for smoother, answer, ranked, stopped, block in zip(
-            smoothers, run.answers, run.ranked, run.stopped, wanted, strict=True
-        )
+        _certificate(smoother, run, place, level, points, provenance, wanted[place])
+        for place, smoother in enumerate(smoothers)
     ]
 
 
@@ -160,6 +157,7 @@ def _asked_eps(asked: Sequence[Question]) -> tuple[float, ...] | None:
 class _Sampled:
     answers: tuple[Answer, ...]
     ranked: tuple[Ranked, ...]
+    counted: tuple[int, ...]
     stopped: tuple[Stopped, ...]
 
 
@@ -193,15 +191,17 @@ def _run(
             error.unfinished = counting.unfinished(stoppings)  # type: ignore[attr-defined]
             raise
     stopped = tuple(one for one in found if one is not None)
-    return _Sampled(answers, tuple(sketch.ranked() for sketch in counting.sketches), stopped)
+    counted = tuple(map(counting.counted, range(len(parties))))
+    ranked = tuple(sketch.ranked() for sketch in counting.sketches)
+    return _Sampled(answers, ranked, counted, stopped)
 
 
 def _settled(counting: Counting, place: int, stopping: Stopping) -> Stopped | None:
     """The end of one party's counting, if it is at a look that settles its question."""
-    sketch = counting.sketches[place]
-    if sketch.total not in stopping.looks.sizes:
+    samples = counting.counted(place)
+    if samples not in stopping.looks.sizes:
         return None
-    stopped = stopping.at(sketch.ranked())
+    stopped = stopping.at(counting.sketches[place].ranked(), samples)
     if stopped and place in counting.open:
         counting.open.remove(place)
     return stopped
@@ -209,24 +209,24 @@ def _settled(counting: Counting, place: int, stopping: Stopping) -> Stopped | No
 
 def _certificate(
     smoother: Certifiable,
-    answer: Answer,
-    ranked: Ranked,
-    stopped: Stopped,
+    run: _Sampled,
+    place: int,
     level: Confidence,
     grid: tuple[float, ...] | None,
     provenance: Provenance,
     target: Block | None,
 ) -> Certificate:
+    answer, stopped = run.answers[place], run.stopped[place]
     return Certificate(
         value=answer.value,
         spread=smoother.spread_of(answer),
         noise=smoother.noise,
         metric=smoother.metric,
         center=smoother.center,
-        sizes=Sizes(smoother.answer_samples, ranked.total),
+        sizes=Sizes(smoother.answer_samples, run.counted[place]),
         level=level,
         grid=grid,
-        ranked=ranked,
+        ranked=run.ranked[place],
         has_target=target is not None,
         provenance=provenance,
         stopped=stopped if stopped.question else None,
@@ -261,6 +261,10 @@ def _check_theorems(
 ) -> None:
     """Before anything is sampled: every center has a theorem, and the grid is within reach."""
     for smoother in smoothers:
+        if samples % smoother.center.group:
+            what = f"samples that are a multiple of {smoother.center.group}"
+            fix = "The center averages outputs in groups of that size."
+            raise ArgumentError(expected(what, samples, fix))
         if grid:
             check_budget(smoother, grid[-1], samples, level.over_grid(len(grid)))
         else:
@@ -334,4 +338,4 @@ def _check_resume(
 def _same_target(party: Party, one: Block | None, other: Block | None) -> bool:
     if one is None or other is None:
         return one is other
-    return bool((party.measure(one, other) == 0).all())
+    return bool((party.metric.measure(one, other) == 0).all())

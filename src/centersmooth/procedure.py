@@ -68,11 +68,16 @@ class Source:
         draws = (self.model, self.noise, self.x, self.address, phase, span, self.batching)
         return draw(*draws)
 
-    def collate(self, party: Party, outputs: Outputs, phase: str, start: int) -> Block:
-        """Outputs prepared for one party; an invalid one is an error or counts as far."""
+    def collate(
+        self, party: Party, outputs: Outputs, phase: str, start: int, group: int = 1
+    ) -> Block:
+        """Outputs (or one of every group) prepared for one party.
+
+        An invalid one is an error or counts as far.
+        """
         block = party.metric.collate(outputs)
         if self.on_invalid == "raise" and not bool(block.valid.all()):
-            raise OutputError(_invalid(block, party.metric, phase, start))
+            raise OutputError(_invalid(block, party.metric, phase, start, group))
         return block
 
 
@@ -83,14 +88,16 @@ def check_on_invalid(option: str) -> None:
         raise ArgumentError(expected("on_invalid='raise' or 'far'", repr(option), fix))
 
 
-def _invalid(block: Block, metric: Metric, phase: str, start: int) -> str:
+def _invalid(block: Block, metric: Metric, phase: str, start: int, group: int) -> str:
     bad = (~block.valid).nonzero()[:, 0]
     meaning = f"{metric.meaning} " if metric.meaning else ""
     fix = meaning + (
         "Repair the model, lower sigma, or build the smoother with on_invalid='far', which counts "
         "a failed output as farthest from every other (the certificate stays valid)."
     )
-    place = f"number {start + int(bad[0])} of the {phase} draws"
+    first = start + int(bad[0]) * group
+    place = f"number {first}" if group == 1 else f"one of numbers {first} to {first + group - 1}"
+    place += f" of the {phase} draws"
     got = f"an invalid one (NaN, infinite or without meaning), {place}"
     got += f"; {len(bad)} of {len(block)} in this batch are"
     return expected(f"outputs that {metric.name} can measure", got, fix)
@@ -106,7 +113,7 @@ def prepare(
 ) -> Tuning:
     """Check the model's contract on a dozen noisy inputs and tune the batching if it is free."""
     copies = noisy(noise, x, address, PROBES, 0, 12)
-    probes = check_contract(model, copies, party.metric.collate, party.measure)
+    probes = check_contract(model, copies, party.metric.collate, party.metric.measure)
     if batch_size is not None:
         fixed = batch_size if isinstance(batch_size, Batching) else Batching(batch_size)
         return Tuning(fixed, probes)
@@ -165,6 +172,7 @@ def find_answers(
     source: Source, parties: Sequence[Party], samples: int, advance: Advance
 ) -> tuple[Answer, ...]:
     """The smoothing phase: candidates first, then the samples that choose among them."""
+    _check_groups(source, parties)
     gatherings = [party.center.gather(party.metric, samples) for party in parties]
     draws = max(party.center.draws for party in parties)
     candidates = _collect(source.outputs(CANDIDATES, (0, draws)), advance) if draws else []
@@ -181,6 +189,15 @@ def find_answers(
         start += len(outputs)
         advance(len(outputs))
     return tuple(gathering.answer() for gathering in gatherings)
+
+
+def _check_groups(source: Source, parties: Sequence[Party]) -> None:
+    """Outputs that are averaged come from one batch, so that batches can be cut anywhere else."""
+    for group in (party.center.group for party in parties):
+        if source.batching.size % group:
+            what = f"a batch_size that is a multiple of {group}"
+            fix = "The center averages outputs in groups of that size."
+            raise ArgumentError(expected(what, source.batching.size, fix))
 
 
 def _collect(batches: Iterator[Outputs], advance: Advance) -> Outputs:
@@ -205,12 +222,13 @@ class Counting:
         targets: Sequence[Block | None],
         resume: Unfinished | None,
     ) -> None:
+        _check_groups(source, parties)
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]
         counted = zip(parties, answers, targets, self._rows, strict=True)
         self.sketches = tuple(
-            Sketch(len(rows), party.center.moments(answer, target))
+            Sketch(len(rows) * party.center.views, party.center.moments(answer, target))
             for party, answer, target, rows in counted
         )
         self.done = 0
@@ -220,7 +238,7 @@ class Counting:
             for sketch, earlier in zip(self.sketches, resume.sketches, strict=True):
                 sketch.merge(earlier)
         # Who has fewer counts than were drawn had enough before.
-        self.open = [i for i, sketch in enumerate(self.sketches) if sketch.total == self.done]
+        self.open = [i for i in range(len(self._parties)) if self.counted(i) == self.done]
 
     def run(self, samples: int, advance: Advance) -> None:
         """Count up to `samples` distances per reference point of the parties still open."""
@@ -230,13 +248,21 @@ class Counting:
 
     def _count(self, outputs: Outputs) -> None:
         """One batch, measured for every party before any of it is counted."""
-        found = []
-        for place in self.open:
-            party, rows = self._parties[place], self._rows[place]
-            block = self._source.collate(party, outputs, CERTIFICATION, self.done)
-            found.append((place, [(part, _lengths(party, rows, part)) for part in _parts(block)]))
+        found = [(place, self._measure(place, outputs)) for place in self.open]
         self._measured = (self.done, found)
         self._settle()
+
+    def _measure(self, place: int, outputs: Outputs) -> list[_Measured]:
+        """From all reference points of a party to all views of a batch, in pieces."""
+        party, rows = self._parties[place], self._rows[place]
+        blocks = [
+            self._source.collate(party, view, CERTIFICATION, self.done, party.center.group)
+            for view in party.center.view(party.metric, outputs)
+        ]
+        return [
+            (parts[0], np.concatenate([_lengths(party, rows, part) for part in parts]))
+            for parts in zip(*map(_parts, blocks), strict=True)
+        ]
 
     def _settle(self) -> None:
         """Count what was measured and is not counted yet.
@@ -248,14 +274,19 @@ class Counting:
         start, found = self._measured
         end = start
         for place, parts in found:
-            sketch, end = self.sketches[place], start
+            sketch, group = self.sketches[place], self._parties[place].center.group
+            end = start
             for part, lengths in parts:
-                end += lengths.shape[1]
-                if sketch.total < end:
+                end += lengths.shape[1] * group
+                if sketch.total * group < end:
                     sketch.add(lengths)
                 if sketch.moments and sketch.moments.total < end:
                     sketch.moments.add(part.rows, part.valid)
         self.done = max(self.done, end)
+
+    def counted(self, place: int) -> int:
+        """How many outputs a party has counted."""
+        return self.sketches[place].total * self._parties[place].center.group
 
     def unfinished(self, stoppings: Sequence[Stopping] = ()) -> Unfinished:
         """What `run` can be resumed from: the answers alone, if sums were cut in two."""

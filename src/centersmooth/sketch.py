@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -18,6 +19,7 @@ _OCTAVE = 1 << 10
 _INFINITE_BITS = 0x7F800000
 _INFINITY = _INFINITE_BITS >> _DROPPED_BITS
 _REFERENCES = 2  # the rows of w and of the target come first
+_FEW = 64  # so many rows can afford to keep their low ranks
 _LARGEST = 2**30  # bytes of one sketch, unpacked
 
 Keys = NDArray[np.int32]
@@ -157,14 +159,15 @@ class Ranked:
     """Order statistics of counted distances.
 
     No theorem asks the rows of w and of the target for a rank in the lowest tenth, nor those of
-    outer points for one in the lower half. Distances below are rounded up to there: fewer
-    numbers to store, and every answer is still an upper bound.
+    outer points, which are many, for one in the lower half. Distances below are rounded up to
+    there: fewer numbers to store, and every answer is still an upper bound.
     """
 
     def __init__(self, keys: Keys, counts: Counts, moments: Summary | None = None) -> None:
         self.moments = moments
         ranks = np.cumsum(counts, axis=1)
         self.total = int(ranks[0, -1]) if ranks.size else 0
+        self._few = len(ranks) <= _FEW
         for row in range(len(ranks)):
             ranks[row, ranks[row] < self.least_rank(row)] = 0
         used = np.flatnonzero(np.diff(ranks, axis=1, prepend=0).any(axis=0))
@@ -178,11 +181,17 @@ class Ranked:
 
     def least_rank(self, row: int) -> int:
         """The least rank that is kept: what is asked below it is answered with it."""
-        return (self.total + 9) // 10 if row < _REFERENCES else (self.total + 1) // 2
+        low = self._few or row < _REFERENCES
+        return (self.total + 9) // 10 if low else (self.total + 1) // 2
 
     def smallest(self, row: int, j: int) -> float:
         """The j-th smallest distance of a row (counted from 1), rounded up."""
         return float(values_of(self._keys[np.searchsorted(self._ranks[row], j)][None])[0])
+
+    def smallest_together(self, rows: Sequence[int], j: int) -> float:
+        """The j-th smallest of the distances of several rows, rounded up."""
+        ranks = self._ranks[list(rows)].sum(axis=0)
+        return float(values_of(self._keys[np.searchsorted(ranks, j)][None])[0])
 
     def smallest_of_rows(self, first: int, j: int) -> NDArray[np.float64]:
         """The j-th smallest distance of each row from `first` on."""

@@ -65,6 +65,13 @@ class Foreseen(Ranked):
         rank = self._rank(row, j)
         return self._seen.smallest(row, rank) if rank else 0.0
 
+    def smallest_together(self, rows: Sequence[int], j: int) -> float:
+        """The same of the distances of several rows."""
+        total, seen = self.total * len(rows), self._seen.total * len(rows)
+        rank = binomial.foreseen_rank(total, j, seen, _DOUBT)
+        least = sum(self._seen.least_rank(row) for row in rows)
+        return self._seen.smallest_together(rows, rank) if rank >= least else 0.0
+
     def smallest_of_rows(self, first: int, j: int) -> NDArray[np.float64]:
         """The same for each row from `first` on."""
         rank = self._rank(self.rows - 1, j)
@@ -87,13 +94,13 @@ class Stopping:
         self.question, self.looks, self.theorem_at = question, looks, theorem_at
         self.theorems = [theorem_at(*look) for look in zip(looks.sizes, looks.shares, strict=True)]
 
-    def at(self, ranked: Ranked) -> Stopped | None:
-        """The end, if these samples are at a look that settles the question or is the last."""
-        if ranked.total not in self.looks.sizes:
+    def at(self, ranked: Ranked, samples: int) -> Stopped | None:
+        """The end, if so many samples are at a look that settles the question or is the last."""
+        if samples not in self.looks.sizes:
             return None
-        place = self.looks.sizes.index(ranked.total)
+        place = self.looks.sizes.index(samples)
         outcome = self._outcome(ranked, place)
-        if outcome is None and ranked.total < self.looks.last:
+        if outcome is None and samples < self.looks.last:
             return None
         return Stopped(self.looks, place, self.question, outcome or EXHAUSTED)
 
@@ -121,5 +128,6 @@ class Stopping:
 
     def _forecast(self, ranked: Ranked, later: Sequence[int], row: int, eps: float) -> float:
         """The least bound that the looks still to come can be expected to give."""
-        ahead = ((self.theorems[place], self.looks.sizes[place]) for place in later)
+        group = self.looks.sizes[later[0] - 1] // ranked.total  # outputs behind one distance
+        ahead = ((self.theorems[place], self.looks.sizes[place] // group) for place in later)
         return min(theorem.bound(self.foreseen(ranked, m), row, eps) for theorem, m in ahead)

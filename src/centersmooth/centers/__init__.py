@@ -6,9 +6,18 @@ from centersmooth.centers.base import Answer, Center, Gathering
 from centersmooth.centers.clipped_mean import ClippedMean
 from centersmooth.centers.geometric_median import GeometricMedian
 from centersmooth.centers.medoid import Medoid
+from centersmooth.centers.weber_point import WeberPoint
 from centersmooth.metrics import Metric
 
-__all__ = ["Answer", "Center", "ClippedMean", "Gathering", "GeometricMedian", "Medoid"]
+__all__ = [
+    "Answer",
+    "Center",
+    "ClippedMean",
+    "Gathering",
+    "GeometricMedian",
+    "Medoid",
+    "WeberPoint",
+]
 
 
 def default_center(metric: Metric) -> Center:

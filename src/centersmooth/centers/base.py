@@ -58,6 +58,10 @@ class Center(ABC):
     """Points whose balls are measured besides the answer's."""
     has_moments: bool = False
     """Whether moments are counted besides distances."""
+    group: int = 1
+    """How many outputs are averaged into one sample."""
+    views: int = 1
+    """In how many ways distances to a group of outputs are counted."""
 
     @abstractmethod
     def check(self, metric: Metric) -> None:
@@ -66,6 +70,10 @@ class Center(ABC):
     @abstractmethod
     def gather(self, metric: Metric, samples: int) -> Gathering:
         """Start an answer from this many samples."""
+
+    def view(self, metric: Metric, outputs: Outputs) -> list[Outputs]:
+        """What is counted of a batch of outputs: `views` blocks, one entry per group each."""
+        return [outputs]
 
     @abstractmethod
     def measure(self, metric: Metric, a: Block, b: Block) -> torch.Tensor:

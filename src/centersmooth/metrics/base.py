@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -51,6 +52,22 @@ class Hilbert(Protocol):
         """The distance to w of the output decoded within delta of the row of w."""
 
 
+class Normed(Protocol):
+    """A metric that is a norm of the difference of rows, and the least mean of such distances."""
+
+    floor: ClassVar[float]
+    """Rows are linear in the outputs up to this share of their norm (theorem-c-normed.md)."""
+
+    def approach(
+        self, outputs: torch.Tensor, dtype: torch.dtype
+    ) -> Iterator[tuple[torch.Tensor, float]]:
+        """Points with an ever smaller mean distance to the outputs, each with a proved gap.
+
+        The mean distance of no other point is smaller by more than the gap, up to `floor` times
+        the norms of the rows of both. In this precision if it is enough, else in double.
+        """
+
+
 class Metric(ABC):
     """A distance d between outputs, ``d = value(rho)`` for a rho with the triangle inequality.
 
@@ -91,6 +108,11 @@ class Metric(ABC):
     @property
     def hilbert(self) -> Hilbert | None:
         """The Euclidean space the rows live in, when outputs can be decoded from it."""
+        return None
+
+    @property
+    def normed(self) -> Normed | None:
+        """The norm of differences, where the distance is one and its mean can be minimised."""
         return None
 
     def pool(self, outputs: Outputs, size: int) -> Outputs:

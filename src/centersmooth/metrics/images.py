@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from centersmooth import kernels
 from centersmooth.errors import ArgumentError, OutputError, expected
-from centersmooth.metrics.base import Block, Metric, as_tensor, flat_rows, mean_pool
+from centersmooth.metrics.base import Block, Metric, Normed, as_tensor, flat_rows, mean_pool
+from centersmooth.metrics.gradients import GradientFit
 from centersmooth.outputs import Outputs
 
 
@@ -54,9 +58,42 @@ class TotalVariation(Metric):
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         return kernels.l1(a, b)
 
+    @property
+    def normed(self) -> Normed:
+        return _Gradients()
+
     def pool(self, outputs: Outputs, size: int) -> torch.Tensor:
         """The mean of each run."""
         return mean_pool(outputs, size, self)
+
+
+@dataclass(frozen=True)
+class _Gradients:
+    """Rows are gradients: their l1 norm is minimised over those that belong to an image."""
+
+    floor: ClassVar[float] = 2.0**-23
+
+    def approach(
+        self, outputs: torch.Tensor, dtype: torch.dtype
+    ) -> Iterator[tuple[torch.Tensor, float]]:
+        """Steps of the solver; constants cost nothing, so every channel gets a typical level."""
+        shape = tuple(outputs.shape[1:])
+        by_channel = outputs.cpu().reshape(len(outputs), *_channels(shape))
+        levels = by_channel.mean(dim=-1, dtype=torch.float64).median(dim=0).values
+        fit = GradientFit(outputs.cpu().reshape(len(outputs), -1).numpy(), *ends(shape))
+        for flat, flow in fit.steps():
+            point = torch.from_numpy(flat).reshape(_channels(shape))
+            point = point + (levels - point.mean(dim=-1))[:, None]
+            for precision in dict.fromkeys((dtype, torch.float64)):
+                image = point.reshape(shape).to(precision)
+                row = differences(image[None])[0].double().numpy()
+                yield image.to(outputs.device), fit.gap(row, flow)
+
+
+def _channels(shape: tuple[int, ...]) -> tuple[int, int]:
+    """One row of pixels per channel; signals and grey images have one."""
+    count = shape[0] if len(shape) == 3 else 1
+    return count, math.prod(shape) // max(1, count)
 
 
 def differences(images: torch.Tensor) -> torch.Tensor:
@@ -81,3 +118,13 @@ def edges(shape: tuple[int, ...]) -> int:
         return shape[0] - 1
     height, width = shape[-2:]
     return math.prod(shape[:-2]) * (height * (width - 1) + width * (height - 1))
+
+
+def ends(shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The two pixels of every edge, in the order of `differences`: head minus tail."""
+    pixels = np.arange(math.prod(shape)).reshape(shape)
+    heads, tails = [pixels[..., 1:].ravel()], [pixels[..., :-1].ravel()]
+    if len(shape) > 1:
+        heads.append(pixels[..., 1:, :].ravel())
+        tails.append(pixels[..., :-1, :].ravel())
+    return np.concatenate(heads), np.concatenate(tails)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from centersmooth.centers import Center, ClippedMean, GeometricMedian, Medoid
+from centersmooth.centers import Center, ClippedMean, GeometricMedian, Medoid, WeberPoint
 from centersmooth.confidence import Confidence
 from centersmooth.errors import ArgumentError, expected
 from centersmooth.metrics import Metric
@@ -11,6 +11,7 @@ from centersmooth.theorems.base import InBall, Sizes, Theorem, ball_rank
 from centersmooth.theorems.clipped_mean import ClippedMeanTheorem
 from centersmooth.theorems.geometric_median import MedianTheorem
 from centersmooth.theorems.medoid import MedoidTheorem
+from centersmooth.theorems.weber_point import WeberTheorem
 
 __all__ = [
     "ClippedMeanTheorem",
@@ -19,6 +20,7 @@ __all__ = [
     "MedoidTheorem",
     "Sizes",
     "Theorem",
+    "WeberTheorem",
     "ball_rank",
     "theorem_for",
 ]
@@ -42,5 +44,7 @@ def theorem_for(
         return MedianTheorem(center, noise, metric, sizes, level.at_look(share))
     if isinstance(center, ClippedMean):
         return ClippedMeanTheorem(center, noise, metric, sizes, level.at_look(share))
-    fix = "Use cs.Medoid(), cs.GeometricMedian() or cs.ClippedMean()."
+    if isinstance(center, WeberPoint):
+        return WeberTheorem(center, noise, metric, sizes, level.at_look(share))
+    fix = "Use cs.Medoid(), cs.GeometricMedian(), cs.WeberPoint() or cs.ClippedMean()."
     raise ArgumentError(expected("a center with a theorem", type(center).__name__, fix))
