@@ -116,3 +116,16 @@ def test_pooling_finds_no_box_unless_most_have_one() -> None:
     pooled = METRIC.pool([box, NONE, box, NONE, NONE, box, box, box], 4)
     assert [len(one) for one in pooled] == [0, 1]
     assert METRIC(pooled[1], box) == 0
+
+
+def test_a_pool_looks_at_nothing_but_itself() -> None:
+    """Theorem B needs it: missing boxes of one pool say nothing about another."""
+    box, far = torch.tensor([[0.0, 0, 2, 2]]), torch.tensor([[5.0, 5, 9, 9]])
+    first, second = [box, NONE, far], [NONE, NONE, far]
+    alone = [METRIC.pool(first, 3)[0], METRIC.pool(second, 3)[0]]
+    for one, other in ((first, second), (second, first)):
+        together = METRIC.pool([*one, *other], 3)
+        wanted = alone if one is first else alone[::-1]
+        assert all(torch.equal(a, b) for a, b in zip(together, wanted, strict=True))
+    shuffled = METRIC.pool([far, box, NONE], 3)[0]
+    assert torch.equal(shuffled, alone[0])

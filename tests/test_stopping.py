@@ -21,6 +21,11 @@ def theorem_at(m: int, share: float) -> Theorem:
     return theorem_for(center, NOISE, metric, Sizes(501, m), LEVEL, share)
 
 
+def at_other_level(m: int, share: float) -> Theorem:
+    center, metric = cs.Medoid(20, outer=0), cs.metrics.L1()
+    return theorem_for(center, NOISE, metric, Sizes(501, m), cs.Joint(0.04), share)
+
+
 LOOKS = looks_for(theorem_at, EPS, MOST)
 
 
@@ -92,6 +97,8 @@ def test_a_run_goes_on_under_the_same_question_and_looks_only() -> None:
     one = Stopping(question((EPS, 1.0), None, None), LOOKS, theorem_at)
     assert one.same_as(Stopping(question((EPS, 1.0), None, None), LOOKS, theorem_at))
     assert not one.same_as(Stopping(question((EPS, 1.1), None, None), LOOKS, theorem_at))
+    surer = Stopping(question((EPS, 1.0), None, None), LOOKS, at_other_level)
+    assert not one.same_as(surer)
     fewer = looks_for(theorem_at, EPS, 1_000)
     assert not one.same_as(Stopping(question((EPS, 1.0), None, None), fewer, theorem_at))
 

@@ -179,8 +179,8 @@ def _run(
         else:
             answers = find_answers(source, parties, first.answer_samples, advance)
         counting = Counting(source, parties, answers, wanted, resume)
-        advance(counting.done)
         try:
+            advance(counting.done)
             found = [_settled(counting, place, stoppings[place]) for place in range(len(parties))]
             while counting.open:
                 done = counting.done

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from centersmooth import binomial
+from centersmooth.confidence import Confidence
 from centersmooth.goals import (
     EXHAUSTED,
     GOAL_MET,
@@ -106,7 +107,11 @@ class Stopping:
 
     def same_as(self, other: Stopping) -> bool:
         """Whether a run under the other may go on under this one."""
-        return (self.question, self.looks) == (other.question, other.looks)
+        return self._asked == other._asked
+
+    @property
+    def _asked(self) -> tuple[Question, Looks, Confidence]:
+        return self.question, self.looks, self.theorems[0].level
 
     def _outcome(self, ranked: Ranked, place: int) -> str | None:
         goal, tolerance = self.question.goal, self.question.tolerance
