@@ -17,6 +17,7 @@ _UNIT_32 = 2.0**-24
 _UNIT_64 = 2.0**-53
 _CHUNK = 256
 _SLAB = 2**22  # numbers handled in float64 at once
+_CACHED = 2**18  # numbers in float64 that stay in the processor's cache
 _TILE = 4
 
 
@@ -45,16 +46,27 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if min(len(a), len(b)) <= 3:
         squared = _squares_directly(a, b)
         return squared.sqrt_().mul_(1.0 + (dim + 4) * _UNIT_64)
-    a, b = _wide(a), _wide(b)
-    center = a.mean(dim=0)
-    near_a, near_b = a - center, b - center
-    norms_a, norms_b = near_a.square().sum(1), near_b.square().sum(1)
-    sums = norms_a[:, None] + norms_b[None, :]
-    squared = torch.addmm(sums, near_a, near_b.T, alpha=-2.0).clamp_(min=0)
-    scale = (norms_a.sqrt()[:, None] + norms_b.sqrt()[None, :]).square_()
-    spoilt = (squared <= scale * 1e-9).nonzero()
-    squared.add_(scale, alpha=(2 * dim + 8) * _UNIT_64)
-    _repair_near_pairs(squared, spoilt, a, b)
+    center = _wide(a).mean(dim=0)
+    near = _wide_rest(a, center)
+    norms = torch.linalg.vector_norm(near, dim=1)
+    # Some rows at a time, so that what is made on the way stays in the cache.
+    parts = torch.split(b, max(64, _CACHED // max(1, dim)))
+    return torch.cat([_by_product(a, near, norms, part, center) for part in parts], dim=1)
+
+
+def _by_product(
+    a: torch.Tensor, near: torch.Tensor, norms: torch.Tensor, b: torch.Tensor, center: torch.Tensor
+) -> torch.Tensor:
+    """l2 distances from a to some rows of b, given a less the center and its norms."""
+    others = _wide_rest(b, center)
+    norms_b = torch.linalg.vector_norm(others, dim=1)
+    sums = norms.square()[:, None] + norms_b.square()[None, :]
+    squared = torch.addmm(sums, near, others.T, alpha=-2.0).clamp_(min=0)
+    scale = (norms[:, None] + norms_b[None, :]).square_()
+    spoilt = squared <= scale * 1e-9
+    squared.add_(scale, alpha=(2 * a.shape[1] + 8) * _UNIT_64)
+    if bool(spoilt.any()):
+        _repair_near_pairs(squared, spoilt.nonzero(), a, b)
     return squared.sqrt_()
 
 
@@ -73,7 +85,7 @@ def _repair_near_pairs(
     up = (1.0 + (a.shape[1] + 4) * _UNIT_64) ** 2
     for part in torch.split(pairs, max(1, _SLAB // max(1, a.shape[1]))):
         i, j = part[:, 0], part[:, 1]
-        squared[i, j] = (a[i] - b[j]).square().sum(1) * up
+        squared[i, j] = (_wide(a[i]) - _wide(b[j])).square().sum(1) * up
 
 
 def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -91,6 +103,11 @@ def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def _wide(rows: torch.Tensor) -> torch.Tensor:
     """In float64; devices without it (mps) hand over to the CPU."""
     return (rows.cpu() if rows.device.type == "mps" else rows).double()
+
+
+def _wide_rest(rows: torch.Tensor, center: torch.Tensor) -> torch.Tensor:
+    """Rows less the center, in float64: widened and subtracted in one pass over memory."""
+    return rows.to(center.device) - center
 
 
 def _rows(rows: torch.Tensor) -> NDArray[np.floating]:

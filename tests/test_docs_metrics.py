@@ -1,0 +1,138 @@
+"""docs/metrics.md says what the code does: every row is run, on outputs of a real model too."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import centersmooth as cs
+from centersmooth import metrics
+from centersmooth.centers import default_center
+from digit_outputs import SIGMA, digit, model, noisy_outputs, outputs_by_metric
+from metric_laws import check_laws
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "metrics.md"
+RECORD = ROOT / "benchmarks" / "records" / "metrics.json"
+OUTPUTS = outputs_by_metric()
+THEOREMS = {"Medoid": "B", "GeometricMedian": "C"}
+NAMES = {name: getattr(metrics, name) for name in metrics.__all__}
+NOT_ROWS = {"Block", "Hilbert", "Metric", "MetricReport", "check"}
+
+
+def rows() -> dict[str, dict[str, str]]:
+    """The tables of the page, by the name of the metric."""
+    found, header = {}, []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("| metric"):
+            header = cells
+        elif line.startswith("| `"):
+            row = dict(zip(header, cells, strict=True))
+            found[re.match(r"`(\w+)", cells[0])[1]] = row  # type: ignore[index]
+    return found
+
+
+ROWS = rows()
+
+
+def test_every_public_metric_has_a_row_and_an_output_of_a_real_model() -> None:
+    assert set(ROWS) == set(NAMES) - NOT_ROWS
+    assert set(OUTPUTS) == set(ROWS)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_example_of_a_row_is_true(name: str) -> None:
+    example, value = re.fullmatch(r"`(.+)` is (\S+)", ROWS[name]["example"]).groups()  # type: ignore[union-attr]
+    if name != "LPIPS":  # whose example needs the published weights, see below
+        found = eval(example, {**NAMES, "tensor": torch.tensor, "torch": torch})
+        assert found == pytest.approx(float(value), abs=5e-4)
+    assert example.startswith(name)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_theorem_and_range_are_what_the_code_gives(name: str) -> None:
+    metric = OUTPUTS[name][0]
+    letters = set(re.findall(r"\b[A-D]\b", ROWS[name]["theorem"]))
+    assert THEOREMS[type(default_center(metric)).__name__] in letters
+    upper = re.fullmatch(r"\[0, (.+?)[\])]", ROWS[name]["range"])
+    assert upper
+    assert value_of(upper[1], metric) == pytest.approx(metric.diameter), upper[1]
+
+
+def value_of(text: str, metric: Any) -> float:
+    """The upper end of a range, in the words of the page."""
+    words = {"∞": "inf", "π": "pi", "√": "sqrt ", "its ": "", "largest cost": "largest_cost"}
+    for old, new in words.items():
+        text = text.replace(old, new)
+    text = re.sub(r"sqrt (\w+\(?\w*\)?)", r"sqrt(\1)", text)
+    known = {name: getattr(metric, name) for name in ("cutoff", "items", "order") if hasattr(metric, name)}
+    known["diameter"] = metric.diameter
+    if isinstance(metric, metrics.EarthMover):
+        known["largest_cost"] = max(map(max, metric.cost))
+    return float(eval(text, {"inf": math.inf, "pi": math.pi, "sqrt": math.sqrt, "log": math.log, **known}))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_docstring_has_formula_range_and_theorem_as_well(name: str) -> None:
+    text = inspect.getdoc(NAMES[name]) or ""
+    combined = not inspect.isclass(NAMES[name])
+    assert "``" in text
+    assert combined or "Range" in text or name == "Custom"
+    assert combined or re.search(r"Theorem [A-D]", text)
+
+
+def test_speeds_are_those_of_the_committed_record() -> None:
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    told = {name: row["pairs/s"] for name, row in ROWS.items() if row["pairs/s"] != "—"}
+    assert set(told) == set(record["pairs"])
+    for name, text in told.items():
+        assert text == rounded(record["pairs"][name]["ours"]), name
+
+
+def rounded(rate: float) -> str:
+    """Two digits, as the page has them."""
+    step = 10 ** (math.floor(math.log10(rate)) - 1)
+    whole = round(rate / step) * step
+    return f"{whole / 1e6:g} million" if whole >= 1e6 else f"{whole:,.0f}"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_laws_hold_on_outputs_of_a_real_model(name: str) -> None:
+    metric, read = OUTPUTS[name]
+    outputs = noisy_outputs(read, 16)
+    check_laws(metric, outputs)
+    d = metric.pairwise(outputs, outputs).numpy()
+    assert d.max() > 0, "outputs that never differ show nothing"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_certificate_holds_at_an_attacked_input(name: str) -> None:
+    metric, read = OUTPUTS[name]
+    options = {"answer_samples": 51, "batch_size": 128, "seed": 3, "progress": False}
+    center = cs.Medoid(20, outer=20) if default_center(metric) == cs.Medoid() else None
+    smoother = cs.Smoother(model(read), cs.Gaussian(SIGMA), metric, center, **options)
+    certificate = smoother.certify(digit(), samples=150, alpha=0.1, seed=5)
+    eps = 0.05
+    bound = certificate.bound(eps)
+    assert certificate.status(eps) == "certified"
+    assert 0 <= bound <= metric.diameter
+    attacked = digit() + eps * torch.nn.functional.normalize(digit().flatten(), dim=0).view_as(digit())
+    moved = [metric(certificate.value, smoother.predict(attacked, seed=s).value) for s in (7, 8, 9)]
+    assert np.median(moved) <= bound
+    again = cs.Certificate.from_json(certificate.to_json(), metric=metric)
+    assert again.bound(eps) == bound
+
+
+def test_a_wrong_row_would_be_noticed() -> None:
+    row = ROWS["OSPA"]
+    assert value_of("2 cutoff".replace(" ", "*"), OUTPUTS["OSPA"][0]) != OUTPUTS["OSPA"][0].diameter
+    assert "C" not in re.findall(r"\b[A-D]\b", row["theorem"])
