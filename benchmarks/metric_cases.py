@@ -14,9 +14,11 @@ import torch
 from centersmooth import metrics
 from centersmooth.demo_model import autoencoder, digits
 from centersmooth.metrics import Metric
+from centersmooth.metrics.features import Features
 
 CLASSES = 100
 BINS = 16
+PIXELS = 64
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 WORDS = "the cat sat on a mat and saw that rain in may was warm as tea".split()
 
@@ -146,6 +148,29 @@ def tagged_boxes(count: int) -> list[dict[str, Any]]:
     return [{"box": b, "label": c} for b, c in zip(boxes(count), labels(count), strict=True)]
 
 
+def photographs(count: int) -> torch.Tensor:
+    """Smooth colour images: how fast a network is depends on their size only."""
+    coarse = torch.rand(count, 3, 8, 8, generator=torch.Generator().manual_seed(16))
+    return torch.nn.functional.interpolate(coarse, PIXELS, mode="bilinear")
+
+
+@lru_cache(maxsize=1)
+def lpips_metric() -> Metric:
+    """LPIPS by an AlexNet of the published sizes, its weights drawn at random."""
+    widths, sizes = (64, 192, 384, 256, 256), (11, 5, 3, 3, 3)
+    source, trunk, inputs = rng(17), {}, 3
+    for place, (width, size) in enumerate(zip(widths, sizes, strict=True)):
+        spread = (2 / (size * size * inputs)) ** 0.5
+        kernel = source.normal(0, spread, (size, size, inputs, width)).astype(np.float32)
+        trunk[f"Conv_{place}"] = {"kernel": kernel, "bias": np.zeros(width, np.float32)}
+        inputs = width
+    heads = {
+        f"NetLinLayer_{k}": {"Conv_0": {"kernel": source.random((1, 1, width, 1)).astype(np.float32)}}
+        for k, width in enumerate(widths)
+    }
+    return metrics.LPIPS(network=Features("alex", {"AlexNet_0": trunk, **heads}))
+
+
 # --------------------------------------------------------------------- formulas, pair by pair
 
 
@@ -179,6 +204,13 @@ def ssim(a: Any, b: Any) -> float:
     st = (mean(a.double() * b.double()) - m * n) * unbiased
     top, bottom = (2 * m * n + 1e-4) * (2 * st + 9e-4), (m * m + n * n + 1e-4) * (s + t + 9e-4)
     return math.sqrt(max(0.0, 1 - float((top / bottom).mean())))
+
+
+def lpips(a: Any, b: Any) -> float:
+    """As every other implementation has it: both images through the network, for each pair."""
+    network = lpips_metric().network  # type: ignore[attr-defined]
+    rows = network(torch.stack((a, b)) * 2 - 1).double()
+    return float((rows[0] - rows[1]).square().sum())
 
 
 def jaccard(a: Any, b: Any) -> float:
@@ -344,6 +376,7 @@ def cases() -> dict[str, Case]:
         "Discrete": Case(m.Discrete(), labels, lambda a, b: float(a != b)),
         "TotalVariation": Case(m.TotalVariation(), images, total_variation),
         "SSIM": Case(m.SSIM(), grey, ssim),
+        "LPIPS": Case(lpips_metric(), photographs, lpips),
         "BoxJaccard": Case(m.BoxJaccard(), boxes, box_jaccard),
         "UnionJaccard": Case(m.UnionJaccard(), box_sets, union_jaccard),
         "OSPA": Case(m.OSPA(), detections, ospa),

