@@ -20,7 +20,7 @@ CLASSES = 100
 BINS = 16
 PIXELS = 64
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
-WORDS = "the cat sat on a mat and saw that rain in may was warm as tea".split()
+SENTENCE = "the cat sat on a mat and saw that rain in may was warm as tea"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def embeddings(count: int) -> torch.Tensor:
 
 
 def labels(count: int) -> list[str]:
-    return [WORDS[k] for k in rng(2).integers(0, len(WORDS), count)]
+    return [SENTENCE.split()[k] for k in rng(2).integers(0, 16, count)]
 
 
 def boxes(count: int) -> torch.Tensor:
@@ -109,7 +109,7 @@ def histograms(count: int) -> torch.Tensor:
 
 def sentences(count: int) -> list[str]:
     """One sentence of 60 letters, a tenth of them misread."""
-    source, true = rng(9), " ".join(WORDS)[:60]
+    source, true = rng(9), SENTENCE[:60]
     flips = source.random((count, len(true))) < 0.1
     letters = source.integers(0, len(ALPHABET), (count, len(true)))
     return [
@@ -165,7 +165,9 @@ def lpips_metric() -> Metric:
         trunk[f"Conv_{place}"] = {"kernel": kernel, "bias": np.zeros(width, np.float32)}
         inputs = width
     heads = {
-        f"NetLinLayer_{k}": {"Conv_0": {"kernel": source.random((1, 1, width, 1)).astype(np.float32)}}
+        f"NetLinLayer_{k}": {
+            "Conv_0": {"kernel": source.random((1, 1, width, 1)).astype(np.float32)}
+        }
         for k, width in enumerate(widths)
     }
     return metrics.LPIPS(network=Features("alex", {"AlexNet_0": trunk, **heads}))
@@ -270,7 +272,10 @@ def union_jaccard(a: Any, b: Any) -> float:
 def ospa(a: Any, b: Any) -> float:
     from scipy.optimize import linear_sum_assignment
 
-    pairs = [[detections_apart(a, i, b, j) for j in range(len(b["boxes"]))] for i in range(len(a["boxes"]))]
+    pairs = [
+        [detections_apart(a, i, b, j) for j in range(len(b["boxes"]))]
+        for i in range(len(a["boxes"]))
+    ]
     n, m = len(a["boxes"]), len(b["boxes"])
     table = np.array(pairs).reshape(n, m)
     best = table[linear_sum_assignment(table)].sum()

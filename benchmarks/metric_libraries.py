@@ -145,7 +145,9 @@ def pot_line(a: Any, b: Any) -> Any:
 
     weights = b.numpy().T
     bins = np.repeat(np.arange(len(a), dtype=float)[:, None], weights.shape[1], axis=1)
-    return ot.wasserstein_1d(bins, bins, np.repeat(a.numpy()[:, None], weights.shape[1], 1), weights)
+    return ot.wasserstein_1d(
+        bins, bins, np.repeat(a.numpy()[:, None], weights.shape[1], 1), weights
+    )
 
 
 def scipy_line(a: Any, b: Any) -> float:

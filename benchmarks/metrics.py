@@ -20,9 +20,9 @@ from metric_libraries import OTHER_FORMULA, Measure, available
 from centersmooth.outputs import pick
 
 REFERENCES, SAMPLES = 100, 1000
-SECONDS = 1.0
+SECONDS = 0.25
 ROUNDS = 5, 40
-ROUNDS_FOR = 3.0
+ROUNDS_FOR = 1.5
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -49,7 +49,12 @@ def measured(name: str, case: Case, quick: bool) -> dict[str, Any]:
     outputs = case.outputs(REFERENCES + SAMPLES)
     few = pick(outputs, range(6))
     naive, libraries = loop(case.formula), available(name)
-    agree(case.metric.pairwise, few, naive, *(m for k, m in libraries.items() if (name, k) not in OTHER_FORMULA))
+    agree(
+        case.metric.pairwise,
+        few,
+        naive,
+        *(m for k, m in libraries.items() if (name, k) not in OTHER_FORMULA),
+    )
     rates = rates_of({"ours": case.metric.pairwise, "naive": naive, **libraries}, outputs, quick)
     best = max(libraries, key=lambda key: rates[key], default=None)
     return {
@@ -93,7 +98,7 @@ def rates_of(measures: dict[str, Measure], outputs: Any, quick: bool) -> dict[st
 
 
 def affordable(measure: Measure, outputs: Any, quick: bool) -> tuple[int, int]:
-    """As many references and samples as take about a second at most."""
+    """As many references and samples as take a quarter of a second at most."""
     rows, columns = 5, 20
     spent = min(seconds(measure, outputs, rows, columns) for _ in range(2))
     most = (0.1 if quick else SECONDS) / spent * rows * columns

@@ -118,7 +118,15 @@ def metrics_table(result: dict[str, Any]) -> str:
         library = [r["library"], *theirs] if r["library"] else ["none", "", ""]
         rates = [f"{r['ours']:,.0f}", f"{r['naive']:,.0f}", f"{r['ours'] / r['naive']:,.0f}"]
         rows.append([name, *rates, *library])
-    header = ["metric", "ours", "naive loop", "ours / naive", "library", "its pairs/s", "ours / its"]
+    header = [
+        "metric",
+        "ours",
+        "naive loop",
+        "ours / naive",
+        "library",
+        "its pairs/s",
+        "ours / its",
+    ]
     lpips = result["lpips"]
     note = (
         f"Pairs per second of processor time, one thread, {metrics.REFERENCES} outputs against "
@@ -127,8 +135,8 @@ def metrics_table(result: dict[str, Any]) -> str:
         "outputs in double precision, in which we compute.\n\n"
     )
     after = (
-        f"\nLPIPS of {lpips['samples']:,} samples and {lpips['candidates']} candidates (AlexNet, 64 x "
-        f"64 pixels): {lpips['ratio']:.2f} times the cost of embedding each output once "
+        f"\nLPIPS of {lpips['samples']:,} samples and {lpips['candidates']} candidates (AlexNet, "
+        f"64 x 64 pixels): {lpips['ratio']:.2f} times the cost of embedding each output once "
         f"({lpips['embedding_s']:.1f} s).\n"
     )
     return note + table(header, rows) + after

@@ -23,7 +23,9 @@ def points(count: int = 8) -> torch.Tensor:
 
 @pytest.mark.parametrize("exponent", [0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
 @pytest.mark.parametrize("base", [m.L2(), m.L1(), m.SquaredL2(), m.Angular()])
-def test_a_power_is_the_power_and_adds_up_the_lengths_below(base: m.Metric, exponent: float) -> None:
+def test_a_power_is_the_power_and_adds_up_the_lengths_below(
+    base: m.Metric, exponent: float
+) -> None:
     metric, some = m.power(base, exponent), points()
     check_laws(metric, some)
     wanted = base.pairwise(some, some).numpy() ** exponent
@@ -107,7 +109,9 @@ def test_an_encoder_sees_each_output_once() -> None:
     metric = m.through(lengths, m.L1())
     some = ["a", "bb", "", "dddd"]
     found = metric.pairwise(some, some).numpy()
-    np.testing.assert_allclose(found, [[0, 1, 1, 3], [1, 0, 2, 2], [1, 2, 0, 4], [3, 2, 4, 0]], rtol=1e-4)
+    np.testing.assert_allclose(
+        found, [[0, 1, 1, 3], [1, 0, 2, 2], [1, 2, 0, 4], [3, 2, 4, 0]], rtol=1e-4
+    )
     assert seen == some * 2
     assert metric.name == "L1 through lengths"
     check_laws(metric, ["a", "bb", "cc", ""])
@@ -151,7 +155,10 @@ def test_symmetrised_keeps_the_relaxation_and_never_loses_a_nan() -> None:
     assert m.symmetrised(uphill, relaxation=2.0).gamma == 2.0
     with refused(ArgumentError, "how='sum' or 'max'"):
         m.symmetrised(uphill, "min")
-    for broken in (lambda a, b: math.nan if a > b else 1.0, lambda a, b: math.nan if a < b else 1.0):
+    for broken in (
+        lambda a, b: math.nan if a > b else 1.0,
+        lambda a, b: math.nan if a < b else 1.0,
+    ):
         for how in ("sum", "max"):
             with refused(OutputError, "distances >= 0"):
                 m.symmetrised(broken, how)(0.0, 1.0)
