@@ -78,7 +78,7 @@ def features(restored: torch.Tensor) -> torch.Tensor:
 
 
 def class_names(restored: torch.Tensor) -> list[str]:
-    return ["thick" if float(image.mean()) > 0.14 else "thin" for image in restored]
+    return ["thick" if float(image.mean()) > 0.185 else "thin" for image in restored]
 
 
 def box(restored: torch.Tensor) -> list[torch.Tensor]:
