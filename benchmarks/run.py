@@ -114,8 +114,10 @@ def metrics_table(result: dict[str, Any]) -> str:
     """Pairs per second of every metric."""
     rows = []
     for name, r in result["pairs"].items():
-        theirs = [f"{r['by_library']:,.0f}", f"{r['ours'] / r['by_library']:.2f}"]
-        library = [r["library"], *theirs] if r["library"] else ["none", "", ""]
+        library = ["none", "", ""]
+        if r["library"]:
+            theirs = r["by_library"]
+            library = [r["library"], f"{theirs:,.0f}", f"{r['ours'] / theirs:.2f}"]
         rates = [f"{r['ours']:,.0f}", f"{r['naive']:,.0f}", f"{r['ours'] / r['naive']:,.0f}"]
         rows.append([name, *rates, *library])
     header = [

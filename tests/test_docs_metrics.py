@@ -136,6 +136,20 @@ def test_the_laws_hold_on_outputs_of_a_real_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
+def test_blocks_may_be_empty_and_are_joined_without_a_difference(name: str) -> None:
+    metric, read = OUTPUTS[name]
+    outputs = noisy_outputs(read, 5)
+    block = metric.collate(outputs)
+    for none in (block.take(0, 0), metric.collate(outputs[:0])):
+        assert metric.measure(none, block).shape == (0, 5)
+        assert metric.measure(block, none).shape == (5, 0)
+    joined = metrics.Block.join([block.take(0, 2), block.take(2, 5)])
+    whole, parts = (metric.measure(b, b).numpy() for b in (block, joined))
+    np.testing.assert_allclose(parts, whole, rtol=1e-9)
+    assert metric(outputs[0], outputs[0]) == 0
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_a_certificate_holds_at_an_attacked_input(name: str) -> None:
     metric, read = OUTPUTS[name]
     options = {"answer_samples": 51, "batch_size": 128, "seed": 3, "progress": False}

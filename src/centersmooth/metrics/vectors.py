@@ -83,8 +83,9 @@ class L2(_Normed):
 class SquaredL2(_Normed):
     """``d(a, b) = ||a - b||_2^2``: the square of a metric, so lengths are its root. Theorem C.
 
-    Range [0, inf) unless a diameter is given. The published procedure pays its relaxed triangle inequality with a factor of 10; adding
-    up roots costs at most 9, and Theorem C squares a single length.
+    Range [0, inf) unless a diameter is given. The published procedure pays its relaxed triangle
+    inequality with a factor of 10; adding up roots costs at most 9, and Theorem C squares a
+    single length.
     """
 
     diameter: float = math.inf
