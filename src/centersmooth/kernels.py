@@ -6,6 +6,8 @@ kernel adds a proved bound on its own rounding error (docs/theory/arithmetic.md)
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ _UNIT_64 = 2.0**-53
 _CHUNK = 256
 _SLAB = 2**22  # numbers handled in float64 at once
 _CACHED = 2**18  # numbers in float64 that stay in the processor's cache
+_SPOILT = 1e-9  # a squared distance below this share of (|a| + |b|)^2 has lost its digits
 _TILE = 4
 
 
@@ -60,14 +63,19 @@ def _by_product(
     """l2 distances from a to some rows of b, given a less the center and its norms."""
     others = _wide_rest(b, center)
     norms_b = torch.linalg.vector_norm(others, dim=1)
-    sums = norms.square()[:, None] + norms_b.square()[None, :]
-    squared = torch.addmm(sums, near, others.T, alpha=-2.0).clamp_(min=0)
-    scale = (norms[:, None] + norms_b[None, :]).square_()
-    spoilt = squared <= scale * 1e-9
-    squared.add_(scale, alpha=(2 * a.shape[1] + 8) * _UNIT_64)
-    if bool(spoilt.any()):
-        _repair_near_pairs(squared, spoilt.nonzero(), a, b)
-    return squared.sqrt_()
+    lengths = near @ others.T
+    slack = (2 * a.shape[1] + 8) * _UNIT_64
+    if lengths.device.type == "cpu":
+        spoilt = _finish_cpu(lengths.numpy(), norms.numpy(), norms_b.numpy(), slack) > 0
+    else:
+        sums = norms.square()[:, None] + norms_b.square()[None, :]
+        scale = (norms[:, None] + norms_b[None, :]).square_()
+        lengths = lengths.mul_(-2.0).add_(sums).clamp_(min=0).add_(scale, alpha=slack).sqrt_()
+        spoilt = True
+    if spoilt:
+        close = lengths <= math.sqrt(2 * _SPOILT + slack) * (norms[:, None] + norms_b[None, :])
+        _repair_near_pairs(lengths, close.nonzero(), a, b)
+    return lengths
 
 
 def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -79,13 +87,13 @@ def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
 
 
 def _repair_near_pairs(
-    squared: torch.Tensor, pairs: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+    lengths: torch.Tensor, pairs: torch.Tensor, a: torch.Tensor, b: torch.Tensor
 ) -> None:
     """Recompute what cancellation spoilt: pairs much closer than they are to the origin."""
-    up = (1.0 + (a.shape[1] + 4) * _UNIT_64) ** 2
+    up = 1.0 + (a.shape[1] + 4) * _UNIT_64
     for part in torch.split(pairs, max(1, _SLAB // max(1, a.shape[1]))):
         i, j = part[:, 0], part[:, 1]
-        squared[i, j] = (_wide(a[i]) - _wide(b[j])).square().sum(1) * up
+        lengths[i, j] = (_wide(a[i]) - _wide(b[j])).square().sum(1).sqrt() * up
 
 
 def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -123,6 +131,21 @@ def _l1_device(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     out = torch.cat(sums) if sums else b.new_zeros((0, len(b)), dtype=wide)
     difference = _UNIT_64 if a.dtype == torch.float64 else _UNIT_32
     return out * (1.0 + 2 * difference + (a.shape[1] + 2) * unit)
+
+
+@numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)
+def _finish_cpu(products, norms_a, norms_b, slack):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Products of rows become their distances; returns how many cancellation spoilt."""
+    spoilt = 0
+    for i in range(products.shape[0]):
+        one = norms_a[i]
+        for j in range(products.shape[1]):
+            other = norms_b[j]
+            scale = (one + other) * (one + other)
+            squared = max(one * one + other * other - 2.0 * products[i, j], 0.0)
+            spoilt += squared <= _SPOILT * scale
+            products[i, j] = math.sqrt(squared + slack * scale)
+    return spoilt
 
 
 @numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)
