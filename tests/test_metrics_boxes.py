@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -129,3 +130,24 @@ def test_a_pool_looks_at_nothing_but_itself() -> None:
         assert all(torch.equal(a, b) for a, b in zip(together, wanted, strict=True))
     shuffled = METRIC.pool([far, box, NONE], 3)[0]
     assert torch.equal(shuffled, alone[0])
+
+
+@pytest.mark.parametrize("step", [1e-3, 1e-9, 1e-13])
+@pytest.mark.parametrize("at", [0.0, 10.0, 3000.0])
+def test_nearly_equal_boxes_keep_all_digits(step: float, at: float) -> None:
+    """In exact arithmetic on the very coordinates that the boxes have."""
+    a = torch.tensor([at, at, at + 3, at + 2], dtype=torch.float64)
+    b = a + step * torch.tensor([1.0, -2.0, 3.0, 1.0], dtype=torch.float64)
+    x, y = ([Fraction(c) for c in box.tolist()] for box in (a, b))
+    area = [(box[2] - box[0]) * (box[3] - box[1]) for box in (x, y)]
+    shared = (min(x[2], y[2]) - max(x[0], y[0])) * (min(x[3], y[3]) - max(x[1], y[1]))
+    exact = 1 - shared / (sum(area) - shared)
+    assert BoxJaccard()(a, b) == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
+def test_a_box_within_a_box_without_area_and_one_on_an_edge() -> None:
+    outer = torch.tensor([0.0, 0, 4, 4])
+    inner, flat, beside = outer / 2 + 1, torch.tensor([1.0, 1, 3, 1]), outer + 4
+    some = [outer, inner, flat, beside]
+    wanted = [[0, 0.75, 1, 1], [0.75, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
+    assert BoxJaccard().pairwise(some, some).tolist() == wanted

@@ -167,3 +167,16 @@ def test_detections_without_meaning_are_invalid() -> None:
 def test_options_that_make_no_metric_are_refused(options: dict[str, Any], word: str) -> None:
     with refused(ArgumentError, word):
         OSPA(**options)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 64.0, 300.0])
+@pytest.mark.parametrize("cutoff", [1e-3, 1.0, 1e6])
+def test_powers_neither_vanish_nor_overflow(order: float, cutoff: float) -> None:
+    """Two boxes moved by one and by two thousandths of the cut-off: the mean of order p."""
+    boxes = torch.tensor([[0.0, 0, 2, 2], [50, 50, 52, 52]], dtype=torch.float64)
+    moves = cutoff * torch.tensor([[1e-3], [2e-3]], dtype=torch.float64)
+    moved = boxes + moves * torch.tensor([1.0, 0, 1, 0], dtype=torch.float64)
+    wanted = 2e-3 * ((1 + 0.5**order) / 2) ** (1 / order)
+    metric = OSPA(cutoff=cutoff, order=order, base="center")
+    assert metric(boxes, moved) / cutoff == pytest.approx(wanted, rel=1e-6)
+    assert metric(boxes, boxes[:1]) == pytest.approx(cutoff * 0.5 ** (1 / order))

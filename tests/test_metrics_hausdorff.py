@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import directed_hausdorff
 
 from centersmooth.errors import ArgumentError, OutputError
-from centersmooth.metrics import L1, L2, Angular, BoxJaccard, Hausdorff, SquaredL2
+from centersmooth.metrics import L1, L2, Angular, BoxJaccard, Hausdorff, Keypoints, SquaredL2
 from centersmooth.metrics import Levenshtein as Edits
 from metric_laws import check_laws
 from refusals import refused
@@ -99,3 +99,12 @@ def test_what_is_no_point_cloud_is_refused_or_invalid() -> None:
     assert Hausdorff(L2()).collate(bad).valid.tolist() == [False, True, True]
     far = Hausdorff(L2()).pairwise(bad[1:], bad[1:])
     assert torch.equal(far, METRIC.pairwise(bad[1:], bad[1:]))
+
+
+def test_nobody_and_somebody_can_be_compared_by_their_joints() -> None:
+    """A list of poses, an empty one included, with metrics that insist on shapes."""
+    pose = torch.tensor([[0.0, 0.0], [0.0, 2.0]])
+    metric = Hausdorff(ground=Keypoints(), cutoff=9.0)
+    found = metric.pairwise([[pose, pose + 3], [pose], []], [[pose], [], torch.zeros(0, 2, 2)])
+    far = math.sqrt(18)
+    np.testing.assert_allclose(found, [[far, 9, 9], [0, 9, 9], [9, 0, 0]], rtol=1e-5)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,8 @@ def test_blocks_know_nothing_of_each_other() -> None:
     a, b = METRIC.collate([{1, 2}, {9}]), METRIC.collate([{2, 3}])
     alone = METRIC.measure(a.take(0, 1), b)
     assert METRIC.measure(a, b)[0, 0] == alone[0, 0] == pytest.approx(2 / 3)
+
+
+def test_a_set_with_nan_is_invalid() -> None:
+    outputs = [{1.0, 2.0}, {1.0, math.nan}, torch.tensor([math.nan]), set()]
+    assert SetJaccard().collate(outputs).valid.tolist() == [True, False, False, True]

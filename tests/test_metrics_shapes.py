@@ -178,3 +178,22 @@ def test_joints_that_make_no_sense_are_refused_or_invalid() -> None:
     for options, word in (({"how": "sum"}, "how="), ({"cutoff": 0}, "> 0"), ({"dims": 4}, "dims")):
         with refused(ArgumentError, word):
             Keypoints(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("angle", [1e-14, 1e-12, 1e-9, 1e-5, 1.0, 3.0, math.pi - 1e-9])
+def test_angles_are_never_too_small(angle: float) -> None:
+    """Rounding of the rows counts for tiny angles, the slope of the arcsine near half a turn."""
+    axis = torch.tensor([2.0, -1.0, 2.0], dtype=torch.float64) / 3
+    first = torch.tensor([0.5, 0.5, -0.5, 0.5], dtype=torch.float64)
+    w, v = math.cos(angle / 2), math.sin(angle / 2) * axis
+    turned = torch.cat(
+        (
+            first[:1] * w - first[1:] @ v[:, None],
+            first[0] * v + w * first[1:] + torch.linalg.cross(first[1:], v),
+        )
+    )
+    metric = Rotation()
+    found = metric(first, turned)
+    assert angle <= found * (1 + metric.rounding / 2)
+    assert found <= angle * (1 + 1e-6) + 1e-12
+    assert metric(first, -first) == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -125,3 +126,16 @@ def test_what_does_not_fit_is_refused_or_invalid() -> None:
         assert metric.collate(bad).valid.tolist() == [False, False, True]
     assert Wasserstein1().diameter == math.inf
     assert EarthMover(LINE).diameter == 4
+
+
+@pytest.mark.parametrize("step", [1e-4, 1e-8, 1e-12, 1e-15])
+def test_the_work_of_a_small_step_is_never_too_small(step: float) -> None:
+    """Rounding of the margins may hide a part of what is carried: an upper bound of it is added."""
+    p = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
+    q = p + step * torch.tensor([1.0, -1.0, 2.0, -2.0], dtype=torch.float64)
+    table = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    metric = EarthMover(tuple(map(tuple, table.tolist())))
+    a, b = (metric.collate([row]).rows[0].numpy() for row in (p, q))
+    moved = [Fraction(float(x)) - Fraction(float(y)) for x, y in zip(a, b, strict=True)]
+    exact = float(sum(abs(sum(moved[: k + 1])) for k in range(3)))
+    assert exact <= metric(p, q) <= exact * (1 + 1e-6) + 1e-12

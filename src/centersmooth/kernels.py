@@ -6,6 +6,8 @@ kernel adds a proved bound on its own rounding error (docs/theory/arithmetic.md)
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 import torch
@@ -17,6 +19,8 @@ _UNIT_32 = 2.0**-24
 _UNIT_64 = 2.0**-53
 _CHUNK = 256
 _SLAB = 2**22  # numbers handled in float64 at once
+_CACHED = 2**18  # numbers in float64 that stay in the processor's cache
+_SPOILT = 1e-9  # a squared distance below this share of (|a| + |b|)^2 has lost its digits
 _TILE = 4
 _DIGITS = 2.0**20  # a squared distance keeps so many times its error, or is computed directly
 L1_ROUNDING = 2.0**-14
@@ -49,18 +53,34 @@ def l2(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if min(len(a), len(b)) <= 3:
         squared = _squares_directly(a, b)
         return squared.sqrt_().mul_(1.0 + (dim + 4) * _UNIT_64)
-    a, b = _wide(a), _wide(b)
-    center = a.mean(dim=0)
-    near_a, near_b = a - center, b - center
-    norms_a, norms_b = near_a.square().sum(1), near_b.square().sum(1)
-    sums = norms_a[:, None] + norms_b[None, :]
-    squared = torch.addmm(sums, near_a, near_b.T, alpha=-2.0).clamp_(min=0)
-    scale = (norms_a.sqrt()[:, None] + norms_b.sqrt()[None, :]).square_()
-    error = (2 * dim + 8) * _UNIT_64
-    spoilt = (squared <= scale * max(1e-9, error * _DIGITS)).nonzero()
-    squared.add_(scale, alpha=error)
-    _repair_near_pairs(squared, spoilt, a, b)
-    return squared.sqrt_()
+    center = _wide(a).mean(dim=0)
+    near = _wide_rest(a, center)
+    norms = torch.linalg.vector_norm(near, dim=1)
+    # Some rows at a time, so that what is made on the way stays in the cache.
+    parts = torch.split(b, max(64, _CACHED // max(1, dim)))
+    return torch.cat([_by_product(a, near, norms, part, center) for part in parts], dim=1)
+
+
+def _by_product(
+    a: torch.Tensor, near: torch.Tensor, norms: torch.Tensor, b: torch.Tensor, center: torch.Tensor
+) -> torch.Tensor:
+    """l2 distances from a to some rows of b, given a less the center and its norms."""
+    others = _wide_rest(b, center)
+    norms_b = torch.linalg.vector_norm(others, dim=1)
+    lengths = near @ others.T
+    slack = (2 * a.shape[1] + 8) * _UNIT_64
+    share = max(_SPOILT, slack * _DIGITS)
+    if lengths.device.type == "cpu":
+        spoilt = _finish_cpu(lengths.numpy(), norms.numpy(), norms_b.numpy(), slack, share) > 0
+    else:
+        sums = norms.square()[:, None] + norms_b.square()[None, :]
+        scale = (norms[:, None] + norms_b[None, :]).square_()
+        lengths = lengths.mul_(-2.0).add_(sums).clamp_(min=0).add_(scale, alpha=slack).sqrt_()
+        spoilt = True
+    if spoilt:
+        close = lengths <= math.sqrt(2 * share + slack) * (norms[:, None] + norms_b[None, :])
+        _repair_near_pairs(lengths, close.nonzero(), a, b)
+    return lengths
 
 
 def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -72,13 +92,13 @@ def check_widths(a: torch.Tensor, b: torch.Tensor) -> None:
 
 
 def _repair_near_pairs(
-    squared: torch.Tensor, pairs: torch.Tensor, a: torch.Tensor, b: torch.Tensor
+    lengths: torch.Tensor, pairs: torch.Tensor, a: torch.Tensor, b: torch.Tensor
 ) -> None:
     """Recompute what cancellation spoilt: pairs much closer than they are to the origin."""
-    up = (1.0 + (a.shape[1] + 4) * _UNIT_64) ** 2
+    up = 1.0 + (a.shape[1] + 4) * _UNIT_64
     for part in torch.split(pairs, max(1, _SLAB // max(1, a.shape[1]))):
         i, j = part[:, 0], part[:, 1]
-        squared[i, j] = (a[i] - b[j]).square().sum(1) * up
+        lengths[i, j] = (_wide(a[i]) - _wide(b[j])).square().sum(1).sqrt() * up
 
 
 def _squares_directly(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -98,6 +118,11 @@ def _wide(rows: torch.Tensor) -> torch.Tensor:
     return (rows.cpu() if rows.device.type == "mps" else rows).double()
 
 
+def _wide_rest(rows: torch.Tensor, center: torch.Tensor) -> torch.Tensor:
+    """Rows less the center, in float64: widened and subtracted in one pass over memory."""
+    return rows.to(center.device) - center
+
+
 def _rows(rows: torch.Tensor) -> NDArray[np.floating]:
     return np.ascontiguousarray(rows.detach().numpy())
 
@@ -111,6 +136,21 @@ def _l1_device(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     out = torch.cat(sums) if sums else b.new_zeros((0, len(b)), dtype=wide)
     difference = _UNIT_64 if a.dtype == torch.float64 else _UNIT_32
     return out * (1.0 + 2 * difference + (a.shape[1] + 2) * unit)
+
+
+@numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)
+def _finish_cpu(products, norms_a, norms_b, slack, share):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Products of rows become their distances; returns how many cancellation spoilt."""
+    spoilt = 0
+    for i in range(products.shape[0]):
+        one = norms_a[i]
+        for j in range(products.shape[1]):
+            other = norms_b[j]
+            scale = (one + other) * (one + other)
+            squared = max(one * one + other * other - 2.0 * products[i, j], 0.0)
+            spoilt += squared <= share * scale
+            products[i, j] = math.sqrt(squared + slack * scale)
+    return spoilt
 
 
 @numba.njit(fastmath={"reassoc", "nsz", "contract"}, cache=True, nogil=True)

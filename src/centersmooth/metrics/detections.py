@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from centersmooth.errors import ArgumentError, OutputError, expected
 from centersmooth.metrics.base import Block, Metric
+from centersmooth.metrics.boxes import overlap_error
 from centersmooth.metrics.ragged import end_to_end
 from centersmooth.outputs import Outputs
 
@@ -122,7 +123,7 @@ def _measurable(table: NDArray[np.float64]) -> bool:
 def _distances(a, starts_a, b, starts_b, cutoff, order, iou, weight):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     sizes_a, sizes_b = np.diff(starts_a), np.diff(starts_b)
     most = max(sizes_a.max(), sizes_b.max()) if sizes_a.size and sizes_b.size else 0
-    costs = np.empty((most, most))
+    errors = np.empty((most, most))
     rows, columns = np.empty(most + 1), np.empty(most + 1)
     owner, way = np.empty(most + 1, dtype=np.int64), np.empty(most + 1, dtype=np.int64)
     least, used = np.empty(most + 1), np.empty(most + 1, dtype=np.bool_)
@@ -136,11 +137,34 @@ def _distances(a, starts_a, b, starts_b, cutoff, order, iou, weight):  # type: i
                 continue
             for k in range(len(few)):
                 for m in range(len(many)):
-                    costs[k, m] = _error(few[k], many[m], cutoff, iou, weight) ** order
-            total = _best_total(costs, len(few), len(many), rows, columns, owner, way, least, used)
-            total += cutoff**order * (len(many) - len(few))
-            out[i, j] = min(cutoff, (total / len(many)) ** (1.0 / order))
+                    errors[k, m] = _error(few[k], many[m], cutoff, iou, weight)
+            costs = errors[: len(few), : len(many)].copy()
+            if order != 1.0:
+                costs = (costs / cutoff) ** order
+            _assign(costs, len(few), len(many), rows, columns, owner, way, least, used)
+            out[i, j] = min(cutoff, _mean(errors, owner, len(few), len(many), cutoff, order))
     return out
+
+
+@numba.njit(cache=True, nogil=True)
+def _mean(errors, owner, few, many, cutoff, order):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """The mean of order p over the pairing, the unpaired at the cut-off.
+
+    Errors are divided by the largest one: powers of small numbers would vanish.
+    """
+    largest = cutoff if many > few else 0.0
+    for j in range(1, many + 1):
+        if owner[j]:
+            largest = max(largest, errors[owner[j] - 1, j - 1])
+    if largest == 0.0:
+        return 0.0
+    total = float(many - few)
+    for j in range(1, many + 1):
+        if owner[j]:
+            share = errors[owner[j] - 1, j - 1] / largest
+            total += share if order == 1.0 else share**order
+    mean = total / many
+    return largest * (mean if order == 1.0 else mean ** (1.0 / order))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -149,7 +173,7 @@ def _error(one, other, cutoff, iou, weight):  # type: ignore[no-untyped-def]  # 
     if one[4] != other[4]:
         return cutoff
     if iou:
-        base = _overlap_error(one, other)
+        base = overlap_error(one, other)
     else:
         across = (one[0] + one[2] - other[0] - other[2]) / 2
         down = (one[1] + one[3] - other[1] - other[3]) / 2
@@ -158,27 +182,8 @@ def _error(one, other, cutoff, iou, weight):  # type: ignore[no-untyped-def]  # 
 
 
 @numba.njit(cache=True, nogil=True)
-def _overlap_error(one, other):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """1 - IoU, from differences of coordinates: exact to the last digits for close boxes too."""
-    left, top = max(one[0], other[0]), max(one[1], other[1])
-    right, bottom = min(one[2], other[2]), min(one[3], other[3])
-    width, height = max(0.0, right - left), max(0.0, bottom - top)
-    apart = 0.0
-    if width == 0.0 or height == 0.0:
-        for box in (one, other):
-            apart += (box[2] - box[0]) * (box[3] - box[1])
-    else:
-        for box in (one, other):
-            beyond_x = (left - box[0]) + (box[2] - right)
-            beyond_y = (top - box[1]) + (box[3] - bottom)
-            apart += (box[2] - box[0]) * beyond_y + beyond_x * height
-    union = width * height + apart
-    return apart / union if union > 0.0 else 0.0
-
-
-@numba.njit(cache=True, nogil=True)
-def _best_total(costs, few, many, rows, columns, owner, way, least, used):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """The least total cost of giving each of the few one of the many (Hungarian method).
+def _assign(costs, few, many, rows, columns, owner, way, least, used):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Give each of the few one of the many, at the least total cost (Hungarian method).
 
     `owner[j]` is the row that column j is given to, both counted from 1; column 0 is where a
     row that looks for a column starts, and `way` leads back along its alternating path.
@@ -210,8 +215,3 @@ def _best_total(costs, few, many, rows, columns, owner, way, least, used):  # ty
         while column:
             owner[column] = owner[way[column]]
             column = way[column]
-    total = 0.0
-    for j in range(1, many + 1):
-        if owner[j]:
-            total += costs[owner[j] - 1, j - 1]
-    return total

@@ -60,7 +60,9 @@ class Hausdorff(Metric):
 
     def collate(self, outputs: Outputs) -> Block:
         if self.ground is not None:
-            blocks = [self.ground.collate(output) for output in map(_items, outputs)]
+            none = Block([], torch.ones(0, dtype=torch.bool))  # whatever the ground compares
+            items = [_items(output) for output in outputs]
+            blocks = [self.ground.collate(part) if len(part) else none for part in items]
             return Block(blocks, torch.tensor([bool(b.valid.all()) for b in blocks]))
         clouds = [_cloud(output) for output in outputs]
         valid = [bool(np.isfinite(cloud).all()) for cloud in clouds]

@@ -25,7 +25,7 @@ class MaskJaccard(Metric):
     def collate(self, outputs: Outputs) -> Block:
         tensor = as_tensor(outputs, self)
         if tensor.dtype == torch.bool:
-            rows = tensor.reshape(len(tensor), -1).float()
+            rows = tensor.flatten(1).float()
             return Block(rows, torch.ones(len(rows), dtype=torch.bool))
         rows, valid = flat_rows(tensor, self)
         if not bool(((rows == 0) | (rows == 1)).all()):

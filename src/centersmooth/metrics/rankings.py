@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 import torch
 
@@ -83,8 +84,7 @@ class SpearmanFootrule(_Ranking):
 
     def collate(self, outputs: Outputs) -> Block:
         scores, valid = self._scores(outputs)
-        ranks = [_ranks(row) for row in scores]
-        return Block(torch.stack(ranks) if ranks else scores.double(), valid)
+        return Block(_ranks(scores), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         # Ranks are halves of whole numbers, and so are their sums: rounding makes them exact.
@@ -92,7 +92,20 @@ class SpearmanFootrule(_Ranking):
 
 
 def _ranks(scores: torch.Tensor) -> torch.Tensor:
-    """Ranks from 1; items with one score share the mean of theirs."""
-    _, groups, sizes = np.unique(scores.numpy(), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(sizes) - (sizes - 1) / 2.0
-    return torch.from_numpy(ranks[groups.reshape(-1)])
+    """Ranks from 1 within each row; items with one score share the mean of theirs."""
+    table = scores.numpy()
+    return torch.from_numpy(_mean_ranks(table, np.argsort(table, axis=1)))
+
+
+@numba.njit(cache=True, nogil=True)
+def _mean_ranks(scores, order):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    ranks = np.empty(scores.shape)
+    for i in range(len(scores)):
+        start = 0
+        for stop in range(1, order.shape[1] + 1):
+            if stop < order.shape[1] and scores[i, order[i, stop]] == scores[i, order[i, start]]:
+                continue
+            for k in range(start, stop):
+                ranks[i, order[i, k]] = (start + stop + 1) / 2.0
+            start = stop
+    return ranks

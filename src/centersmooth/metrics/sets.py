@@ -26,7 +26,8 @@ class SetJaccard(Metric):
 
     def collate(self, outputs: Outputs) -> Block:
         rows = [_as_set(output) for output in outputs]
-        return Block(rows, torch.ones(len(rows), dtype=torch.bool))
+        valid = [all(item == item for item in row) for row in rows]  # NaN does not equal itself
+        return Block(rows, torch.tensor(valid, dtype=torch.bool))
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         places: dict[Any, int] = {}

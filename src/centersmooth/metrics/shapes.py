@@ -24,6 +24,7 @@ from centersmooth.metrics.base import (
 from centersmooth.outputs import Outputs
 
 _SINGLE = 2.0**-21  # what casting a rotation to float32 can turn it by, generously
+_DOUBLE = 2.0**-44  # more than the rounding of two rows can turn them, but near half a turn
 _TOLERANCE = 1e-2
 
 
@@ -66,7 +67,8 @@ class Rotation(Metric):
         return Block((_nearest(matrices) / math.sqrt(2.0)).reshape(-1, 9), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
-        return torch.arcsin(kernels.l2(a, b).mul_(0.5).clamp_(max=1.0)).mul_(2.0)
+        angles = torch.arcsin(kernels.l2(a, b).mul_(0.5).clamp_(max=1.0)).mul_(2.0)
+        return angles.add_(angles > 0, alpha=_DOUBLE)
 
     @property
     def hilbert(self) -> Hilbert:

@@ -39,6 +39,8 @@ class WeightedJaccard(Metric):
         return Block(tensor.double(), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
+        if not len(a) or not len(b):  # mappings or tensors: nothing tells
+            return torch.zeros((len(a), len(b)), dtype=torch.float64)
         if isinstance(a, list) or isinstance(b, list):
             a, b = _tables(a, b)
         apart = kernels.l1(a, b)
