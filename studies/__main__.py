@@ -60,7 +60,8 @@ def _run_here(names: Sequence[str], scale: Scale) -> int:
 
 def _run(names: Sequence[str], scale: Scale, jobs: int) -> int:
     """Every part in a process of its own, so many at a time; then whatever records there are."""
-    waiting, running, failed = list(names), {}, []
+    waiting, failed = list(names), []
+    running: dict[str, subprocess.Popen[bytes]] = {}
     # Two threads in two processes would only fight for the cores.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "studies", "run", scale.name, "--here"]

@@ -186,7 +186,11 @@ def _labels(content: bytes) -> torch.Tensor:
         found = torch.tensor(json.loads(content))
     except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(expected("labels as JSON", error, "Fetch CIFAR-10 again.")) from error
-    if found.dim() != 1 or found.is_floating_point() or not bool(((found >= 0) & (found < 10)).all()):
+    if (
+        found.dim() != 1
+        or found.is_floating_point()
+        or not bool(((found >= 0) & (found < 10)).all())
+    ):
         raise FormatError(expected("labels from 0 to 9", "others", "Fetch CIFAR-10 again."))
     return found.to(torch.uint8)
 

@@ -95,7 +95,9 @@ def _row(part: str, record: Record, setting: Any, kind: str) -> Row:
 
 def write_lines(path: Path, values: Iterable[dict[str, Any]]) -> Path:
     """One JSON object per line, the whole file or nothing; "infinity" stands for infinity."""
-    lines = [json.dumps({k: _plain(v) for k, v in value.items()}, allow_nan=False) for value in values]
+    lines = [
+        json.dumps({k: _plain(v) for k, v in value.items()}, allow_nan=False) for value in values
+    ]
     return write_atomically(path, "".join(line + "\n" for line in lines).encode())
 
 

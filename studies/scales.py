@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +59,9 @@ class Scale:
 
     @property
     def runs(self) -> Path:
-        """Stores that unfinished runs go on from; in the user's cache, not in the repository."""
-        return cache_folder() / "studies" / "runs" / self.name
+        """Stores that unfinished runs go on from, in the user's cache; other sizes have others."""
+        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+        return cache_folder() / "studies" / "runs" / f"{self.name}-{digest}"
 
 
 def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float, float], ...]:
@@ -70,7 +72,7 @@ def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float
 # One sigma, 0.25, and two eps: h = 1.5 and 2.
 SMALL = Scale(
     name="small",
-    restoration=Budget(3, 999, 4_000, PublishedProcedure(n=2_000, m=20_000), 1),
+    restoration=Budget(3, 999, 4_000, PublishedProcedure(n=5_000, m=20_000), 1),
     restoring=((1.5, 0.375), (2.0, 0.5)),
     training=Training(epochs=2, images=12_800),
     noise_levels=(0.0, 0.25),

@@ -127,7 +127,7 @@ def _epoch(
     model.train()
     generator = torch.Generator().manual_seed(1_000_003 * (recipe.seed + 1) + epoch)
     order, total = torch.randperm(len(images), generator=generator), 0.0
-    for places in order.split(recipe.batch):
+    for places in torch.split(order, recipe.batch):
         if len(places) < 2:  # batch norm needs two
             continue
         clean = as_floats(images[places])
@@ -159,7 +159,7 @@ def reconstruction_error(
     generator = torch.Generator().manual_seed(seed)
     observe: Any = model.observe
     total = 0.0
-    for clean in images.split(batch):
+    for clean in torch.split(images, batch):
         seen = observe(clean)
         outputs = model(seen + noise * torch.randn(seen.shape, generator=generator))
         total += float(mse_loss(outputs, clean)) * len(clean)

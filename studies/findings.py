@@ -1,0 +1,64 @@
+"""All pages of a scale, and the summary of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from studies import figures, restoration_pages
+from studies.origins import write_atomically
+from studies.page import Headline, Page, again
+from studies.scales import Scale
+from studies.tables import amount, table
+
+MAKERS: Sequence[Callable[[Scale], list[Page]]] = (restoration_pages.pages,)
+
+
+def write(scale: Scale) -> list[Path]:
+    """Every page there are records for, then the summary."""
+    pages = [page for make in MAKERS for page in make(scale)]
+    paths = [path for page in pages for path in page.write(scale)]
+    return [*paths, *_summary(scale, pages)] if pages else []
+
+
+def _summary(scale: Scale, pages: Sequence[Page]) -> list[Path]:
+    lines = [page.headline for page in pages if page.headline is not None]
+    blocks = [f"# Findings, {scale.name} scale\n", _note(scale)]
+    paths = []
+    if lines:
+        figure = figures.summary({line.name: (line.ratio, line.aim) for line in lines})
+        paths = figures.save(figure, scale.results / "figures", "summary")
+        blocks += ["![Our bound over the published one](figures/summary.svg)\n", _table(lines)]
+    blocks.append("".join(f"- [{page.title}]({page.name}.md)\n" for page in pages))
+    content = "\n".join([*blocks, again(scale)])
+    return [*paths, write_atomically(scale.results / "README.md", content.encode())]
+
+
+def _note(scale: Scale) -> str:
+    if scale.name == "full":
+        return ""
+    return (
+        "A first look: few inputs, short training, and the published procedure with fewer samples "
+        "than the paper gives it. What counts are the figures of the full scale.\n"
+    )
+
+
+def _table(lines: Sequence[Headline]) -> str:
+    header = (
+        *("distance", "our bound / published", "aim", "inputs", "our passes", "published passes"),
+        *("passes", "our smoothing error / published"),
+    )
+    rows = [
+        (
+            line.name,
+            f"{line.ratio:.2f}",
+            f"≤ {line.aim:g}",
+            line.inputs,
+            f"{line.ours_evaluations:,}",
+            f"{line.published_evaluations:,}",
+            f"1/{line.published_evaluations / line.ours_evaluations:.1f}",
+            amount(line.smoothing),
+        )
+        for line in lines
+    ]
+    return table(header, rows)
