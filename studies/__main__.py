@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scale = scale_named(options.scale)
         if options.command == "write":
             return _write(scale)
-        names = options.parts or [part.name for part in PARTS]
+        names = options.only or [part.name for part in PARTS]
         for name in names:
             part_named(name)
         return _run_here(names, scale) if options.here else _run(names, scale, options.jobs)
@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="the parts there are")
     run = commands.add_parser("run", help="run parts, then write; goes on where it was stopped")
     run.add_argument("scale", choices=["small", "full"])
-    run.add_argument("parts", nargs="*", help="all when none are named")
+    run.add_argument("--only", nargs="+", metavar="PART", help="these parts; all when left out")
     run.add_argument("--jobs", type=int, default=2, help="processes, one thread each")
     run.add_argument("--here", action="store_true", help="in this process, and write nothing")
     write = commands.add_parser("write", help="figures and pages from the committed records")
@@ -64,7 +64,7 @@ def _run(names: Sequence[str], scale: Scale, jobs: int) -> int:
     running: dict[str, subprocess.Popen[bytes]] = {}
     # Two threads in two processes would only fight for the cores.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "studies", "run", scale.name, "--here"]
+    command = [sys.executable, "-m", "studies", "run", scale.name, "--here", "--only"]
     while waiting or running:
         while waiting and len(running) < max(1, jobs):
             name = waiting.pop(0)

@@ -74,6 +74,8 @@ def gunzipped(path: Path, limit: int) -> bytes:
             content = stream.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(expected(f"{path.name} to be gzipped", error, _DAMAGED)) from error
+    if not content:
+        raise FormatError(expected(f"{path.name} to be gzipped", "nothing in it", _DAMAGED))
     _check_size(path.name, len(content), {path.name: limit})
     return content
 
@@ -100,6 +102,7 @@ def _refused(name: str, got: str) -> FormatError:
 
 
 def _all_there(found: dict[str, bytes], wanted: Iterable[str]) -> dict[str, bytes]:
+    """In the order in which they were asked for, whatever the archive's own is."""
     if missing := sorted(set(wanted) - set(found)):
         raise FormatError(expected("an archive with " + ", ".join(missing), "none", _DAMAGED))
-    return found
+    return {name: found[name] for name in wanted}

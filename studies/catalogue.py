@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from centersmooth.errors import ArgumentError, expected
-from studies import restoration
+from studies import faces, restoration
 from studies.scales import Scale
 
 
@@ -23,7 +23,7 @@ class Part(Protocol):
         ...
 
 
-PARTS: Sequence[Part] = (*restoration.PARTS,)
+PARTS: Sequence[Part] = (*restoration.PARTS[:2], *faces.PARTS, *restoration.PARTS[2:])
 
 
 def part_named(name: str) -> Part:

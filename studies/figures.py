@@ -127,9 +127,7 @@ def _looks(place: int, published: bool = False) -> dict[str, Any]:
     }
 
 
-def _legend(
-    figure: Figure, ratios: Sequence[float], extra: Sequence[str], columns: int
-) -> None:
+def _legend(figure: Figure, ratios: Sequence[float], extra: Sequence[str], columns: int) -> None:
     handles, labels = [], []
     for place, h in enumerate(ratios):
         for published in (False, True):

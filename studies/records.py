@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,12 +59,14 @@ class Row:
         return close[0] if close and self.bounds else None
 
 
-def rows_of(part: str, run: Path, kinds: dict[int, str] | None = None) -> Iterator[Row]:
-    """The rows of a run; `kinds` says what kind of answer an input's is."""
+def rows_of(
+    part: str, run: Path, kind: Callable[[Record], str] = lambda record: ""
+) -> Iterator[Row]:
+    """The rows of a run; `kind` says what kind of answer a record holds."""
     with Store(run) as store:
         told = {setting["name"]: setting for setting in store.run_info()["settings"]}
         for record in store.records():
-            yield _row(part, record, told[record.setting], (kinds or {}).get(record.index, ""))
+            yield _row(part, record, told[record.setting], kind(record))
 
 
 def _row(part: str, record: Record, setting: Any, kind: str) -> Row:

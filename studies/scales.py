@@ -72,12 +72,12 @@ def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float
 # One sigma, 0.25, and two eps: h = 1.5 and 2.
 SMALL = Scale(
     name="small",
-    restoration=Budget(3, 999, 4_000, PublishedProcedure(n=5_000, m=20_000), 1),
+    restoration=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 1),
     restoring=((1.5, 0.375), (2.0, 0.5)),
     training=Training(epochs=2, images=12_800),
     noise_levels=(0.0, 0.25),
-    faces=Budget(3, 499, 1_100, PublishedProcedure(n=1_250, m=2_500), 1),
-    facing=((1.0, 0.1), (2.0, 0.2)),
+    faces=Budget(3, 499, 1_100, PublishedProcedure(n=4_000, m=2_000), 1),
+    facing=((1.0, 0.1), (1.5, 0.15)),
     perception=Budget(3, 499, 1_100, PublishedProcedure(n=2_000, m=10_000, hd=True), 3),
     perceiving=((1.0, 0.02), (1.5, 0.03)),
     tightness_inputs=3,
