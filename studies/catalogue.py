@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from centersmooth.errors import ArgumentError, expected
-from studies import faces, restoration
+from studies import consistency, faces, restoration, tightness
 from studies.scales import Scale
 
 
@@ -23,7 +23,12 @@ class Part(Protocol):
         ...
 
 
-PARTS: Sequence[Part] = (*restoration.PARTS[:2], *faces.PARTS, *restoration.PARTS[2:])
+PARTS: Sequence[Part] = (
+    *restoration.PARTS,
+    *faces.PARTS,
+    *consistency.PARTS,
+    *tightness.PARTS,
+)
 
 
 def part_named(name: str) -> Part:

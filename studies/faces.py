@@ -46,7 +46,7 @@ class Faces:
     def run(self, scale: Scale) -> None:
         """Certify what is missing, then write records and pictures."""
         study, photos = self.study(scale)
-        folder = scale.runs / self.name
+        folder = scale.run_folder(self.name, scale.faces, scale.facing)
         print(study.run(folder, on=Serial(threads=1)), flush=True)
         write_rows(
             scale.results / "records" / f"{self.name}.jsonl",

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from studies import faces_page, figures, restoration_pages
+from studies import beyond_pages, faces_page, figures, restoration_pages
 from studies.origins import write_atomically
 from studies.page import Headline, Page, again
 from studies.scales import Scale
 from studies.tables import amount, table
 
-MAKERS: Sequence[Callable[[Scale], list[Page]]] = (restoration_pages.pages, faces_page.pages)
+MAKERS: Sequence[Callable[[Scale], list[Page]]] = (
+    restoration_pages.pages,
+    faces_page.pages,
+    beyond_pages.pages,
+)
 
 
 def write(scale: Scale) -> list[Path]:

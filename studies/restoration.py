@@ -61,7 +61,9 @@ class Restoration:
     def run(self, scale: Scale) -> None:
         """Certify what is missing, then write records and pictures."""
         study, clean = self.study(scale)
-        folder = scale.runs / self.name
+        folder = scale.run_folder(
+            self.name, scale.restoration, scale.restoring, scale.training, scale.noise_levels
+        )
         print(study.run(folder, on=Serial(threads=1)), flush=True)
         rows = list(rows_of(self.name, folder))
         write_rows(scale.results / "records" / f"{self.name}.jsonl", rows)

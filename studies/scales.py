@@ -51,17 +51,18 @@ class Scale:
     perception: Budget
     perceiving: tuple[tuple[float, float], ...]
     tightness_inputs: int
+    consistency: tuple[float, ...]
+    """Weights of the term that shrinks the spread; 0 is noise alone."""
 
     @property
     def results(self) -> Path:
         """Records, figures and pages."""
         return RESULTS / self.name
 
-    @property
-    def runs(self) -> Path:
-        """Stores that unfinished runs go on from, in the user's cache; other sizes have others."""
-        digest = hashlib.sha256(repr(self).encode()).hexdigest()[:8]
-        return cache_folder() / "studies" / "runs" / f"{self.name}-{digest}"
+    def run_folder(self, part: str, *sizes: object) -> Path:
+        """The store that a stopped part goes on from, in the user's cache; other sizes, another."""
+        digest = hashlib.sha256(repr(sizes).encode()).hexdigest()[:8]
+        return cache_folder() / "studies" / "runs" / f"{part}-{self.name}-{digest}"
 
 
 def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float, float], ...]:
@@ -81,6 +82,7 @@ SMALL = Scale(
     perception=Budget(3, 499, 1_100, PublishedProcedure(n=2_000, m=10_000, hd=True), 3),
     perceiving=((1.0, 0.02), (1.5, 0.03)),
     tightness_inputs=3,
+    consistency=(0.0, 4.0),
 )
 
 FULL = Scale(
@@ -94,6 +96,7 @@ FULL = Scale(
     perception=Budget(50, 499, 1_100, PublishedProcedure(n=2_000, m=10_000, hd=True), 20, 5),
     perceiving=grid((1.0, 1.5), (0.01, 0.02, 0.03, 0.04, 0.05)),
     tightness_inputs=10,
+    consistency=(0.0, 1.0, 4.0, 16.0),
 )
 
 

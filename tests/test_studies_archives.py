@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import torch
+from studies.archives import gunzipped, tar_members, tar_names, tensors, zip_members
 
 from centersmooth.errors import FormatError
 from refusals import refused
-from studies.archives import gunzipped, tar_members, tar_names, tensors, zip_members
 
 
 def tar(path: Path, *members: tuple[str, bytes | None]) -> Path:

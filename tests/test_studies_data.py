@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from studies import data
 
 from centersmooth.errors import FormatError
 from refusals import refused
-from studies import data
 from test_studies_archives import tar
 
 RNG = np.random.default_rng(0)
@@ -76,10 +76,12 @@ def photos(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
 def test_both_editions_of_cifar_give_the_same(tmp_path: Path, photos: np.ndarray) -> None:
     labels = RNG.integers(0, 10, (6, 4)).astype(np.uint8)
     names = (*data._BATCHES, "test_batch")
-    rows = [np.concatenate([l[:, None], p.reshape(4, -1)], 1) for l, p in zip(labels, photos)]
-    binary = [(f"cifar-10-batches-bin/{n}.bin", r.tobytes()) for n, r in zip(names, rows)]
+    rows = np.concatenate([labels[..., None], photos.reshape(6, 4, -1)], axis=2)
+    binary = [
+        (f"cifar-10-batches-bin/{n}.bin", r.tobytes()) for n, r in zip(names, rows, strict=True)
+    ]
     pictures = [p.transpose(0, 2, 3, 1).reshape(4, 1024, 3) for p in photos]
-    package = [(f"package/{n}.png", png(p)) for n, p in zip(names, pictures)]
+    package = [(f"package/{n}.png", png(p)) for n, p in zip(names, pictures, strict=True)]
     train, test = labels[:5].reshape(-1).tolist(), labels[5].tolist()
     package += [("package/train_lables.json", json.dumps(train).encode())]
     package += [("package/test_lables.json", json.dumps(test).encode())]

@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
-from centersmooth.errors import FormatError
-from refusals import refused
 from studies.origins import (
     Edition,
     File,
@@ -24,6 +21,9 @@ from studies.origins import (
     sha256_of,
     write_atomically,
 )
+
+from centersmooth.errors import FormatError
+from refusals import refused
 
 CONTENT = b"some weights"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
