@@ -26,7 +26,7 @@ Two tasks on two data sets. *autoencoder*: the attacker changes the image, which
 code of 256 numbers. *reconstruction*: the attacker changes 256 Gaussian measurements of the image
 (entries of A are N(0, 1/256)), from which the pseudo-inverse and the network restore it. The
 networks are those of the paper; all are in evaluation mode. σ = ε₁ / h throughout. Models were
-trained at noise {levels}, {epochs} epochs on {images:,} images; the nearest serves each σ.
+trained at noise {levels} (epochs: {epochs}, images: {images:,}); the nearest serves each σ.
 Published: Algorithms 1 and 2 as printed, on the same models and inputs.
 """
 

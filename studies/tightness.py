@@ -42,12 +42,14 @@ class Tightness:
         model = part.smoothed(_SIGMA, scale).model
         clean, names = DATASETS["mnist"]().chosen(scale.tightness_inputs)
         metric = metrics(tuple(clean.shape[1:]))["l2"]
+        budget = scale.restoration
         options: Any = {"metric": metric, "batch_size": 64, "progress": False}
+        options["answer_samples"] = budget.answer_samples
         smoother = cs.Smoother(model, cs.Gaussian(_SIGMA), **options)
         # Its noise must be fresh: not that of the certificate, nor of the attack.
         queried = cs.Smoother(model, cs.Gaussian(_SIGMA), **options, seed=_SEED + 1)
         for index, x in enumerate(clean):
-            certificate = smoother.certify(x, seed=_SEED)
+            certificate = smoother.certify(x, budget.samples, seed=_SEED)
             for ratio in RATIOS:
                 eps = ratio * _SIGMA
                 attacked = strongest(model, x, certificate.value, _SIGMA, eps)

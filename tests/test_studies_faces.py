@@ -28,8 +28,9 @@ class Detector(torch.nn.Module):
 
 
 def photos(count: int) -> tuple[torch.Tensor, list[str]]:
-    """One with a bright square, the others dark."""
+    """One with a bright square that fades at its border, the others dark."""
     found = torch.zeros(count, 3, 16, 16)
+    found[0, :, 2:14, 3:15] = 0.5
     found[0, :, 4:12, 5:13] = 1.0
     return found, [f"photo {number}" for number in range(count)]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,6 @@ from studies.scales import FULL, SMALL, scale_named
 
 from centersmooth.errors import ArgumentError
 from refusals import refused
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class Fake:
@@ -28,11 +24,11 @@ class Fake:
         self.ran.append(scale.name)
 
 
-def test_parts_are_listed() -> None:
-    run = [sys.executable, "-m", "studies", "list"]
-    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [part.name for part in PARTS]
-    assert len(set(done.stdout.split())) == len(PARTS)
+def test_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["list"]) == 0
+    listed = capsys.readouterr().out.split()
+    assert listed == [part.name for part in PARTS]
+    assert len(set(listed)) == len(PARTS)
 
 
 def test_a_part_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
