@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 
 from centersmooth.errors import CentersmoothError
-from studies.catalogue import PARTS, part_named
+from studies.catalogue import ON_REQUEST, PARTS, part_named
 from studies.scales import Scale, scale_named
 
 
@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "list":
             print("\n".join(part.name for part in PARTS))
+            print("\n".join(f"{part.name} (when named)" for part in ON_REQUEST))
             return 0
         scale = scale_named(options.scale)
         if options.command == "write":

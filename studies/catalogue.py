@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from centersmooth.errors import ArgumentError, expected
-from studies import consistency, faces, restoration, tightness
+from studies import consistency, faces, perception, restoration, tightness
 from studies.scales import Scale
 
 
@@ -26,14 +26,19 @@ class Part(Protocol):
 PARTS: Sequence[Part] = (
     *restoration.PARTS,
     *faces.PARTS,
+    *perception.PARTS,
     *consistency.PARTS,
     *tightness.PARTS,
 )
 
 
+ON_REQUEST: Sequence[Part] = (*faces.ON_REQUEST, *perception.ON_REQUEST)
+"""Run when named: what they need has to be put in place by hand."""
+
+
 def part_named(name: str) -> Part:
     """One of the parts."""
-    found = {part.name: part for part in PARTS}
+    found = {part.name: part for part in (*PARTS, *ON_REQUEST)}
     if name not in found:
         fix = "`python -m studies list` shows them."
         raise ArgumentError(expected("a part of the studies", repr(name), fix))

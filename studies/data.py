@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from centersmooth.errors import FormatError, expected
-from studies.archives import gunzipped, tar_members, tar_names
-from studies.origins import Edition, File, Npm, Web, load
+from centersmooth.metrics.weights import cache_folder
+from studies.archives import gunzipped, tar_members, tar_names, zip_members
+from studies.origins import Edition, File, Npm, UnreachableError, Web, load
 
 Bytes = NDArray[np.uint8]
 
@@ -232,6 +233,21 @@ def _square(content: bytes, size: int) -> torch.Tensor:
 
 def _scaled_to(size: int) -> Callable[[Image.Image], Image.Image]:
     return lambda picture: picture.resize((size, size), Image.Resampling.BICUBIC)
+
+
+CELEBA = "img_align_celeba.zip"
+_CELEBA_FIRST, _CELEBA_LIMIT = 182_638, 100_000  # the first test photo; bytes of the largest
+
+
+def celeba(count: int, size: int = 128) -> tuple[torch.Tensor, list[str]]:
+    """The first test photos of CelebA, whose archive has to be put into the cache by hand."""
+    place = cache_folder() / CELEBA
+    if not place.exists():
+        fix = f"Download {CELEBA} from the authors' page of CelebA and put it into {place.parent}."
+        raise UnreachableError(expected("CelebA", "no file", fix))
+    names = [f"{_CELEBA_FIRST + number:06d}.jpg" for number in range(count)]
+    found = zip_members(place, {f"img_align_celeba/{name}": _CELEBA_LIMIT for name in names})
+    return torch.stack([_square(content, size) for content in found.values()]), names
 
 
 def opened(

@@ -7,6 +7,7 @@ the empty box, at distance 1 from every other.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from centersmooth.store import Record, Store
 from centersmooth.study import Study
 from studies import mtcnn
 from studies.columns import Smoothed, columns
-from studies.data import portraits
+from studies.data import celeba, portraits
 from studies.figures import save
 from studies.pictures import as_array
 from studies.records import rows_of, write_rows
@@ -39,9 +40,10 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class Faces:
-    """MTCNN on portrait photos."""
+    """MTCNN on photos of one source."""
 
     name: str = "faces"
+    photos: Callable[[int], tuple[torch.Tensor, list[str]]] = portraits
 
     def run(self, scale: Scale) -> None:
         """Certify what is missing, then write records and pictures."""
@@ -52,11 +54,11 @@ class Faces:
             scale.results / "records" / f"{self.name}.jsonl",
             rows_of(self.name, folder, kind_of_answer),
         )
-        save(allowed_regions(folder, photos), scale.results / "figures", "faces-examples")
+        save(allowed_regions(folder, photos), scale.results / "figures", f"{self.name}-examples")
 
     def study(self, scale: Scale) -> tuple[Study, torch.Tensor]:
         """The reference for certified errors is the box found in the photo without noise."""
-        photos, names = portraits(scale.faces.inputs)
+        photos, names = self.photos(scale.faces.inputs)
         detector = _detector()
         settings = columns(
             scale.facing,
@@ -136,3 +138,5 @@ def _outline(ax: Axes, box: Box, colour: str, line: str) -> None:
 
 
 PARTS = (Faces(),)
+ON_REQUEST = (Faces("celeba", celeba),)
+"""Parts whose photos nothing can fetch."""

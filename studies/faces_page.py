@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from studies import figures
 from studies.comparison import Point, overall, points
-from studies.faces import FACE, METRIC, NO_FACE, PARTS
+from studies.faces import FACE, METRIC, NO_FACE, ON_REQUEST, PARTS
 from studies.mtcnn import LEAST_FACE
 from studies.page import Headline, Page, rows_of_parts
 from studies.records import Row
@@ -38,7 +38,7 @@ this table, of the published procedure as printed on the same model and photos, 
 
 def pages(scale: Scale) -> list[Page]:
     """The page, if there are records for it."""
-    rows = rows_of_parts(scale, [part.name for part in PARTS])
+    rows = rows_of_parts(scale, [part.name for part in (*PARTS, *ON_REQUEST)])
     if not rows:
         return []
     found = points(rows, METRIC, scale.facing, counts)
@@ -67,7 +67,7 @@ def pages(scale: Scale) -> list[Page]:
             title,
             text,
             {"5-bounds": (figure, caption)},
-            {"faces-examples.svg": told},
+            {f"{part}-examples.svg": told for part in dict.fromkeys(row.part for row in rows)},
             _headline(found, rows),
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from studies import beyond_pages, faces_page, figures, restoration_pages
+from studies import beyond_pages, faces_page, figures, perception_page, restoration_pages
 from studies.origins import write_atomically
 from studies.page import Headline, Page, again
 from studies.scales import Scale
@@ -14,6 +14,7 @@ from studies.tables import amount, table
 MAKERS: Sequence[Callable[[Scale], list[Page]]] = (
     restoration_pages.pages,
     faces_page.pages,
+    perception_page.pages,
     beyond_pages.pages,
 )
 

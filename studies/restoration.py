@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch import nn
 
 import centersmooth as cs
 from centersmooth.executors import Serial
@@ -22,7 +23,7 @@ from studies.mean_smoothing import mean_answer, mean_bound
 from studies.pictures import keep_examples
 from studies.records import Row, rows_of, write_lines, write_rows
 from studies.scales import Scale
-from studies.training import DATASETS, Recipe, Restorer, reconstruction_error, trained
+from studies.training import DATASETS, Recipe, reconstruction_error, trained
 
 PLAIN = "plain"
 MEAN_SAMPLES = 10_000
@@ -133,7 +134,7 @@ def metrics(shape: tuple[int, ...]) -> dict[str, Metric]:
 
 
 @lru_cache(maxsize=8)
-def _model(recipe: Recipe) -> Restorer:
+def _model(recipe: Recipe) -> nn.Module:
     """One object per recipe: settings that share it share their draws."""
     return trained(recipe)
 

@@ -30,8 +30,6 @@ TASKS = ("autoencoder", "reconstruction")
 _SHAPES = {"mnist": (1, 28), "cifar10": (3, 32)}
 _VERSION = 1  # of what a recipe means: a change of the code below makes old weights stale
 
-Restorer = Autoencoder | Reconstruction
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -54,13 +52,12 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for noun, value, known in (
-            ("dataset", self.dataset, tuple(DATASETS)),
-            ("task", self.task, TASKS),
-        ):
-            if value not in known:
-                fix = "These are the ones the studies have."
-                raise ArgumentError(expected(f"a {noun} out of {known}", repr(value), fix))
+        _check_known("dataset", self.dataset, tuple(DATASETS))
+        self.check_task()
+
+    def check_task(self) -> None:
+        """Refuse a task that there is no network for."""
+        _check_known("task", self.task, TASKS)
 
     @property
     def name(self) -> str:
@@ -74,29 +71,50 @@ class Recipe:
         """The trained weights in the cache."""
         return cache_folder() / "studies" / f"{self.name}.pt"
 
-    def build(self) -> Restorer:
+    def build(self) -> nn.Module:
         """The network with its first weights, the caller's random numbers untouched."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            kind = Autoencoder if self.task == "autoencoder" else Reconstruction
-            return kind(*_SHAPES[self.dataset])
+            return self.network()
+
+    def network(self) -> nn.Module:
+        """A new network."""
+        kind = Autoencoder if self.task == "autoencoder" else Reconstruction
+        return kind(*_SHAPES[self.dataset])
+
+    def loss(self, model: Any, clean: Tensor, generator: torch.Generator) -> Tensor:
+        """The error, and the spread if asked for. Noise is not clipped, nor in certificates."""
+        seen = model.observe(clean)
+        outputs: Tensor = model(seen + self.noise * torch.randn(seen.shape, generator=generator))
+        error = mse_loss(outputs, clean)
+        if not self.consistency:
+            return error
+        again = model(seen + self.noise * torch.randn(seen.shape, generator=generator))
+        both = (error + mse_loss(again, clean)) / 2
+        return both + self.consistency * mse_loss(outputs, again) / 2
 
 
-def trained(recipe: Recipe, data: Images | None = None) -> Restorer:
+def _check_known(noun: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        fix = "These are the ones the studies have."
+        raise ArgumentError(expected(f"a {noun} out of {known}", repr(value), fix))
+
+
+def trained(recipe: Recipe) -> nn.Module:
     """The model of a recipe, in evaluation mode: out of the cache, or trained now."""
     model = recipe.build()
     if recipe.place.exists():
         state = _read(recipe.place)
         model.load_state_dict(state)
         return model.eval().requires_grad_(False)
-    images = (data or DATASETS[recipe.dataset]()).train[: recipe.images]
+    images = DATASETS[recipe.dataset]().train[: recipe.images]
     _train(recipe, model, images)
     write_atomically(recipe.place, _bytes(model.state_dict()))
     _checkpoint(recipe).unlink(missing_ok=True)
     return model.eval().requires_grad_(False)
 
 
-def _train(recipe: Recipe, model: Restorer, images: Tensor) -> None:
+def _train(recipe: Recipe, model: nn.Module, images: Tensor) -> None:
     """The epochs that are missing; each ends with a checkpoint."""
     optimizer = torch.optim.Adam(model.parameters(), lr=recipe.rate)
     start = 0
@@ -118,7 +136,7 @@ def _train(recipe: Recipe, model: Restorer, images: Tensor) -> None:
 
 def _epoch(
     recipe: Recipe,
-    model: Restorer,
+    model: nn.Module,
     optimizer: torch.optim.Optimizer,
     images: Tensor,
     epoch: int,
@@ -131,24 +149,12 @@ def _epoch(
         if len(places) < 2:  # batch norm needs two
             continue
         clean = as_floats(images[places])
-        loss = _loss(recipe, model, clean, generator)
+        loss = recipe.loss(model, clean, generator)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         total += loss.item() * len(places)
     return total / len(images)
-
-
-def _loss(recipe: Recipe, model: Restorer, clean: Tensor, generator: torch.Generator) -> Tensor:
-    """Noise is not clipped, as it is not when the model is certified."""
-    seen = model.observe(clean)
-    outputs = model(seen + recipe.noise * torch.randn(seen.shape, generator=generator))
-    error = mse_loss(outputs, clean)
-    if not recipe.consistency:
-        return error
-    again = model(seen + recipe.noise * torch.randn(seen.shape, generator=generator))
-    both = (error + mse_loss(again, clean)) / 2
-    return both + recipe.consistency * mse_loss(outputs, again) / 2
 
 
 @torch.inference_mode()

@@ -12,10 +12,11 @@ import pytest
 import torch
 from PIL import Image
 from studies import data
+from studies.origins import UnreachableError
 
 from centersmooth.errors import FormatError
 from refusals import refused
-from test_studies_archives import tar
+from test_studies_archives import tar, zipped
 
 RNG = np.random.default_rng(0)
 
@@ -133,3 +134,18 @@ def test_classes_take_turns_among_the_chosen() -> None:
     found, names = data.Images(test, labels, test, labels).chosen(4)
     assert names == ["test 2", "test 0", "test 4", "test 1"]
     assert (found.flatten() * 255).round().tolist() == [2, 0, 4, 1]
+
+
+def test_celeba_is_read_from_where_it_was_put(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with refused(UnreachableError, data.CELEBA, str(tmp_path)):
+        data.celeba(2)
+    (tmp_path / "centersmooth").mkdir()
+    photo = png(np.full((22, 18, 3), 200), "JPEG")
+    names = [f"img_align_celeba/{number:06d}.jpg" for number in (182_638, 182_639, 1)]
+    zipped(tmp_path / "centersmooth" / data.CELEBA, *((name, photo) for name in names))
+    found, chosen = data.celeba(2, 16)
+    assert found.shape == (2, 3, 16, 16)
+    assert chosen == ["182638.jpg", "182639.jpg"]

@@ -40,8 +40,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(scales, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(faces, "_detector", lambda: Detector().eval())
-    monkeypatch.setattr(faces, "portraits", photos)
-    Faces().run(SCALE)
+    Faces(photos=photos).run(SCALE)
     return tmp_path / "results" / "tiny"
 
 

@@ -93,7 +93,7 @@ def test_consistency_adds_half_the_distance_between_two_draws() -> None:
     def loss(weight: float) -> float:
         generator = torch.Generator().manual_seed(3)
         recipe = replace(RECIPE, consistency=weight)
-        return float(training._loss(recipe, model, clean, generator).detach())
+        return float(recipe.loss(model, clean, generator).detach())
 
     generator = torch.Generator().manual_seed(3)
     outputs = [
