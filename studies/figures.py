@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -51,8 +52,7 @@ def bounds(
             for place, name in enumerate(extra):
                 curve = (rivals or {}).get(part, {}).get(name, ())
                 ax.plot(*_columns(curve), color=style.MUTED, ls=(":", "-.")[place % 2], marker="x")
-            ax.set_xlim(left=0)
-            ax.set_ylim(bottom=0)
+            _from_zero(ax)
             ax.set_xlabel("size of the attack ε₁")
             ax.set_ylabel(ylabel)
         _legend(figure, ratios, extra, columns=min(2, len(parts)))
@@ -69,8 +69,7 @@ def curves(panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> Figure:
             for name, curve in lines.items():
                 place = names.index(name)
                 ax.plot(*_columns(curve), **_looks(place))
-            ax.set_xlim(left=0)
-            ax.set_ylim(bottom=0)
+            _from_zero(ax)
             ax.set_xlabel(xlabel)
             ax.set_ylabel(ylabel)
         handles = [Line2D([], [], **_looks(place)) for place in range(len(names))]
@@ -103,6 +102,14 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
     for ax in axes[count:]:
         ax.set_visible(False)
     return figure, axes[:count]
+
+
+def _from_zero(ax: Axes) -> None:
+    """Both axes start at 0, with room above the highest marker."""
+    heights = [float(y) for line in ax.lines for y in np.asarray(line.get_ydata(), dtype=float)]
+    highest = max((y for y in heights if np.isfinite(y)), default=1.0)
+    ax.set_xlim(left=0)
+    ax.set_ylim(0, 1.08 * highest or 1.0)
 
 
 def _curve(

@@ -19,24 +19,37 @@ MAKERS: Sequence[Callable[[Scale], list[Page]]] = (
 )
 
 
+def pages(scale: Scale) -> list[Page]:
+    """Every page there are records for."""
+    return [page for make in MAKERS for page in make(scale)]
+
+
 def write(scale: Scale) -> list[Path]:
-    """Every page there are records for, then the summary."""
-    pages = [page for make in MAKERS for page in make(scale)]
-    paths = [path for page in pages for path in page.write(scale)]
-    return [*paths, *_summary(scale, pages)] if pages else []
-
-
-def _summary(scale: Scale, pages: Sequence[Page]) -> list[Path]:
-    lines = [page.headline for page in pages if page.headline is not None]
-    blocks = [f"# Findings, {scale.name} scale\n", _note(scale)]
-    paths = []
+    """The pages, then the summary of them."""
+    found = pages(scale)
+    if not found:
+        return []
+    paths = [path for page in found for path in page.write(scale)]
+    lines = headlines(found)
     if lines:
         figure = figures.summary({line.name: (line.ratio, line.aim) for line in lines})
-        paths = figures.save(figure, scale.results / "figures", "summary")
+        paths += figures.save(figure, scale.results / "figures", "summary")
+    content = summary(scale, found).encode()
+    return [*paths, write_atomically(scale.results / "README.md", content)]
+
+
+def headlines(found: Sequence[Page]) -> list[Headline]:
+    """What the pages add to the summary."""
+    return [page.headline for page in found if page.headline is not None]
+
+
+def summary(scale: Scale, found: Sequence[Page]) -> str:
+    """The page that shows the way to the others."""
+    blocks, lines = [f"# Findings, {scale.name} scale\n", _note(scale)], headlines(found)
+    if lines:
         blocks += ["![Our bound over the published one](figures/summary.svg)\n", _table(lines)]
-    blocks.append("".join(f"- [{page.title}]({page.name}.md)\n" for page in pages))
-    content = "\n".join([*blocks, again(scale)])
-    return [*paths, write_atomically(scale.results / "README.md", content.encode())]
+    blocks.append("".join(f"- [{page.title}]({page.name}.md)\n" for page in found))
+    return "\n".join([*blocks, again(scale)])
 
 
 def _note(scale: Scale) -> str:

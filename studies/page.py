@@ -44,17 +44,26 @@ class Page:
     """Captions of PNG files that the run itself kept."""
     headline: Headline | None = None
 
-    def write(self, scale: Scale) -> list[Path]:
-        """The page and its figures."""
-        folder, blocks, paths = scale.results, [f"# {self.title}\n", self.text], []
-        for name, (figure, caption) in self.figures.items():
-            paths += save(figure, folder / "figures", name)
+    def content(self, scale: Scale) -> str:
+        """The page as Markdown."""
+        blocks = [f"# {self.title}\n", self.text]
+        for name, (_, caption) in self.figures.items():
             blocks.append(f"![{caption}](figures/{name}.svg)\n\n{caption}\n")
         for name, caption in self.pictures.items():
-            if (folder / "figures" / name).exists():
+            if (scale.results / "figures" / name).exists():
                 blocks.append(f"![{caption}](figures/{name})\n\n{caption}\n")
-        content = "\n".join(blocks) + "\n" + again(scale)
-        return [*paths, write_atomically(folder / f"{self.name}.md", content.encode())]
+        return "\n".join(blocks) + "\n" + again(scale)
+
+    def write(self, scale: Scale) -> list[Path]:
+        """The page and its figures."""
+        folder = scale.results
+        paths = [
+            path
+            for name, (figure, _) in self.figures.items()
+            for path in save(figure, folder / "figures", name)
+        ]
+        content = self.content(scale).encode()
+        return [*paths, write_atomically(folder / f"{self.name}.md", content)]
 
 
 def again(scale: Scale) -> str:

@@ -19,16 +19,19 @@ from centersmooth.executors import Serial
 from centersmooth.metrics import Metric
 from centersmooth.study import Study
 from studies.columns import Smoothed, columns, sigmas
+from studies.data import as_floats
 from studies.mean_smoothing import mean_answer, mean_bound
 from studies.pictures import keep_examples
 from studies.records import Row, rows_of, write_lines, write_rows
-from studies.scales import Scale
+from studies.scales import Budget, Scale
 from studies.training import DATASETS, Recipe, reconstruction_error, trained
 
 PLAIN = "plain"
 MEAN_SAMPLES = 10_000
 _SEED = 20_210_205
 _SHOWN = 6
+_TESTED = 1_000
+_AVERAGED = 5
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class Restoration:
     def name(self) -> str:
         """The name of the part."""
         return f"{self.dataset}-{self.task}" + ("" if self.noisy else f"-{PLAIN}")
+
+    def budget(self, scale: Scale) -> Budget:
+        """How much is spent."""
+        return scale.restoration if self.noisy else scale.ablation
 
     def level(self, sigma: float, scale: Scale) -> float:
         """The noise in training nearest to sigma."""
@@ -63,7 +70,7 @@ class Restoration:
         """Certify what is missing, then write records and pictures."""
         study, clean = self.study(scale)
         folder = scale.run_folder(
-            self.name, scale.restoration, scale.restoring, scale.training, scale.noise_levels
+            self.name, self.budget(scale), scale.restoring, scale.training, scale.noise_levels
         )
         print(study.run(folder, on=Serial(threads=1)), flush=True)
         rows = list(rows_of(self.name, folder))
@@ -75,7 +82,7 @@ class Restoration:
 
     def study(self, scale: Scale) -> tuple[Study, torch.Tensor]:
         """Inputs times settings, and the clean images, which are also the targets."""
-        clean, names = DATASETS[self.dataset]().chosen(scale.restoration.inputs)
+        clean, names = DATASETS[self.dataset]().chosen(self.budget(scale).inputs)
         first = self.smoothed(next(iter(sigmas(scale.restoring))), scale).model
         with torch.inference_mode():
             observed = first.observe(clean)  # type: ignore[attr-defined]
@@ -83,7 +90,7 @@ class Restoration:
             scale.restoring,
             metrics(tuple(clean.shape[1:])),
             lambda sigma: self.smoothed(sigma, scale),
-            scale.restoration,
+            self.budget(scale),
         )
         study = Study(
             inputs=observed.clone(),
@@ -104,8 +111,7 @@ class Restoration:
         for sigma, points in sigmas(scale.restoring).items():
             smoothed = self.smoothed(sigma, scale)
             recipe = self.recipe(sigma, scale)
-            test = DATASETS[self.dataset]().test[:1000].float() / 255
-            for index, truth in enumerate(clean):
+            for index, truth in enumerate(clean[:_AVERAGED]):
                 if (sigma, index) not in known:
                     continue
                 answer = mean_answer(smoothed.model, inputs[index], sigma, MEAN_SAMPLES, _SEED)
@@ -120,7 +126,7 @@ class Restoration:
                     "smoothing_error": float((answer - base).norm()),
                     "samples": MEAN_SAMPLES,
                     "trained_at": recipe.noise,
-                    "mse": _error(recipe, sigma, test),
+                    "mse": _error(recipe, sigma),
                 }
 
 
@@ -139,13 +145,11 @@ def _model(recipe: Recipe) -> nn.Module:
     return trained(recipe)
 
 
-_errors: dict[tuple[Recipe, float], float] = {}
-
-
-def _error(recipe: Recipe, sigma: float, test: torch.Tensor) -> float:
-    if (recipe, sigma) not in _errors:
-        _errors[recipe, sigma] = reconstruction_error(_model(recipe), test, sigma)
-    return _errors[recipe, sigma]
+@lru_cache(maxsize=64)
+def _error(recipe: Recipe, sigma: float) -> float:
+    """The mean squared error on test images, from inputs with noise sigma."""
+    test = as_floats(DATASETS[recipe.dataset]().test[:_TESTED])
+    return reconstruction_error(_model(recipe), test, sigma)
 
 
 PARTS = tuple(

@@ -35,20 +35,19 @@ def pages(scale: Scale) -> list[Page]:
     """The pages there are records for."""
     noisy = rows_of_parts(scale, [part.name for part in PARTS if part.noisy])
     plain = rows_of_parts(scale, [part.name for part in PARTS if not part.noisy])
-    found = []
-    if noisy:
-        found += [
-            _distance_page(scale, noisy, 1, "TotalVariation"),
-            _distance_page(scale, noisy, 2, "Angular"),
-            _mean_page(scale, noisy),
-        ]
-    if noisy and plain:
-        found.append(_ablation_page(scale, noisy, plain))
-    return found
+    made = [
+        _distance_page(scale, noisy, 1, "TotalVariation"),
+        _distance_page(scale, noisy, 2, "Angular"),
+        _mean_page(scale, noisy),
+        _ablation_page(scale, noisy, plain) if noisy and plain else None,
+    ]
+    return [page for page in made if page is not None]
 
 
-def _distance_page(scale: Scale, rows: Sequence[Row], number: int, metric: str) -> Page:
+def _distance_page(scale: Scale, rows: Sequence[Row], number: int, metric: str) -> Page | None:
     found = points(rows, metric, scale.restoring)
+    if not found:
+        return None
     name = METRICS[metric]
     figure = figures.bounds(found, f"median bound ε₂ ({name})")
     caption = f"Median bound on the {name} distance by the size of the attack. " + spent(
@@ -67,8 +66,10 @@ def _distance_page(scale: Scale, rows: Sequence[Row], number: int, metric: str) 
     )
 
 
-def _mean_page(scale: Scale, rows: Sequence[Row]) -> Page:
+def _mean_page(scale: Scale, rows: Sequence[Row]) -> Page | None:
     found = points(rows, "L2", scale.restoring)
+    if not found:
+        return None
     means = _means(scale)
     rivals = {
         part: {"mean-smoothed model, h = 2": _rival(scale, part)}

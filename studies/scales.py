@@ -40,7 +40,9 @@ class Scale:
 
     name: str
     restoration: Budget
-    """Experiments 1 to 4."""
+    """Experiments 1 to 3."""
+    ablation: Budget
+    """Experiment 4: models trained without noise."""
     restoring: tuple[tuple[float, float], ...]
     """Their pairs (h, eps), with sigma = eps / h."""
     training: Training
@@ -74,6 +76,7 @@ def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float
 SMALL = Scale(
     name="small",
     restoration=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 1),
+    ablation=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 1),
     restoring=((1.5, 0.375), (2.0, 0.5)),
     training=Training(epochs=2, images=12_800),
     noise_levels=(0.0, 0.25),
@@ -88,15 +91,16 @@ SMALL = Scale(
 FULL = Scale(
     name="full",
     restoration=Budget(50, 999, 4_000, PublishedProcedure(n=10_000, m=100_000), 2, 5),
+    ablation=Budget(20, 999, 4_000, PublishedProcedure(n=10_000, m=100_000), 1),
     restoring=grid((1.5, 2.0), (0.2, 0.4, 0.6, 0.8, 1.0)),
     training=Training(epochs=6, images=60_000),
     noise_levels=(0.0, 0.12, 0.25, 0.5),
-    faces=Budget(50, 499, 1_100, PublishedProcedure(n=5_000, m=10_000), 4, 2),
+    faces=Budget(50, 499, 1_100, PublishedProcedure(n=5_000, m=10_000), 2, 1),
     facing=grid((1.0, 2.0), (0.1, 0.2, 0.3, 0.4, 0.5)),
     perception=Budget(50, 499, 1_100, PublishedProcedure(n=2_000, m=10_000, hd=True), 20, 5),
     perceiving=grid((1.0, 1.5), (0.01, 0.02, 0.03, 0.04, 0.05)),
     tightness_inputs=10,
-    consistency=(0.0, 1.0, 4.0, 16.0),
+    consistency=(0.0, 4.0, 16.0),
 )
 
 

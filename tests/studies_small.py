@@ -18,6 +18,7 @@ PUBLISHED = PublishedProcedure(n=500, m=150, delta=0.2, alpha1=0.05, alpha2=0.05
 SCALE = Scale(
     name="tiny",
     restoration=Budget(2, 60, 400, PUBLISHED, 1, 1),
+    ablation=Budget(2, 60, 400, PUBLISHED, 1),
     restoring=((0.25, 0.0625), (0.5, 0.125)),
     training=Training(epochs=1, images=48),
     noise_levels=(0.0, 0.25),
