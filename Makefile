@@ -17,10 +17,10 @@ unexport PYTHONPATH PYTHONHOME
 export PYTHONNOUSERSITE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format soak bench
+.PHONY: help setup demo test check format soak bench studies studies-full
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
 setup: $(READY) ## Create .venv and install the project into it
 
@@ -55,3 +55,9 @@ soak: $(READY) ## Kill, damage, fuzz and fill runs for half an hour
 
 bench: $(READY) ## Compare with the published procedure and with raw forward passes
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+studies: $(READY) ## A small version of the paper's experiments (some minutes, JOBS=2 processes)
+	@$(BIN)/python -m studies run small --jobs $(JOBS) $(ARGS)
+
+studies-full: $(READY) ## All of them; takes many hours, stop and go on as you like
+	@$(BIN)/python -m studies run full --jobs $(JOBS) $(ARGS)

@@ -1,0 +1,1 @@
+"""The paper's experiments on real data: data -> models -> experiments -> records -> figures."""

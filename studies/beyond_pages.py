@@ -1,0 +1,161 @@
+"""Pages of experiment 7: certified error, training for certificates, tightness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from studies import consistency, figures, restoration, tightness
+from studies.comparison import Point, middle, points
+from studies.page import Page, rows_of_parts
+from studies.records import Row, read_lines
+from studies.scales import Scale
+from studies.tables import amount, table
+
+MOST_BOUND, MOST_ERROR = 0.7, 1.05
+
+
+def pages(scale: Scale) -> list[Page]:
+    """The pages there are records for."""
+    made = (_error_page(scale), _consistency_page(scale), _tightness_page(scale))
+    return [page for page in made if page is not None]
+
+
+# --------------------------------------------------------------------------- certified error
+
+
+def _error_page(scale: Scale) -> Page | None:
+    rows = rows_of_parts(scale, [part.name for part in restoration.PARTS if part.noisy])
+    found = points(rows, "L2", scale.restoring)
+    if not found:
+        return None
+    lines = [
+        (
+            point.part,
+            f"{point.h:g}",
+            f"{point.eps:g}",
+            amount(_measured(rows, point)),
+            amount(point.ours),
+            amount(point.error),
+        )
+        for point in found
+    ]
+    header = (
+        *("part", "h", "ε₁", "measured, unattacked", "bound about the answer"),
+        "certified error",
+    )
+    text = (
+        "How far can an answer under attack be from the *clean image*? The same samples tell: the "
+        "center of the ball may be any point that does not depend on the query's noise, the truth "
+        "included, and no triangle step is paid (Theorem C, l2 distance). The measured column is "
+        "the distance of the smoothed model's answer without an attack. For faces see the page of "
+        "experiment 5.\n\n" + table(header, lines)
+    )
+    panels: dict[str, Any] = {}
+    for point in found:
+        name = f"certified error, ε₁ = {point.h:g} σ"
+        panels.setdefault(point.part, {}).setdefault(name, []).append((point.eps, point.error))
+    figure = figures.curves(panels, "size of the attack ε₁", "distance to the clean image (l2)")
+    caption = "Median certified l2 distance from the clean image to any answer under attack."
+    title = "Experiment 7a: certified error"
+    return Page("7a-certified-error", title, text, {"7a-errors": (figure, caption)})
+
+
+def _measured(rows: Sequence[Row], point: Point) -> float | None:
+    sigma = point.eps / point.h
+    return middle(
+        row.smoothed_error
+        for row in rows
+        if (row.part, row.metric, row.procedure) == (point.part, "L2", "sharp")
+        and abs(row.sigma - sigma) < 1e-4 * sigma
+    )
+
+
+# ------------------------------------------------------------------ training for certificates
+
+
+def _consistency_page(scale: Scale) -> Page | None:
+    blocks = []
+    for part in consistency.PARTS:
+        rows = rows_of_parts(scale, [part.name])
+        errors = read_lines(scale.results / "records" / f"{part.name}-errors.jsonl")
+        if rows and errors:
+            blocks.append(f"## {part.dataset}\n\n" + _consistency_table(rows, errors))
+    if not blocks:
+        return None
+    text = (
+        "The loss is the squared error to the clean image plus a weight times half the squared "
+        "distance between the outputs of two draws of the noise. σ = "
+        f"{consistency.SIGMA:g} in training and in the certificates, h = {consistency.RATIO:g}, l2 "
+        f"distance. The aim: a median bound of at most {MOST_BOUND:g} of that of noise alone, at "
+        f"an error under noise of at most {MOST_ERROR:g} times its own.\n\n"
+    )
+    title = "Experiment 7b: training for certificates"
+    return Page("7b-training", title, text + "\n".join(blocks), {})
+
+
+def _consistency_table(rows: Sequence[Row], errors: Sequence[dict[str, Any]]) -> str:
+    eps = consistency.SIGMA * consistency.RATIO
+    medians = {
+        line["trained"]: middle(row.at(eps) for row in rows if _trained(row) == line["trained"])
+        for line in errors
+    }
+    alone = next(line for line in errors if line["weight"] == 0)
+    reference = medians[alone["trained"]]
+    lines = []
+    for line in errors:
+        bound = medians[line["trained"]]
+        if bound is None or not reference:
+            continue
+        share, worse = bound / reference, line["noisy"] / alone["noisy"]
+        met = "yes" if share <= MOST_BOUND and worse <= MOST_ERROR else "no"
+        cells = (line["trained"], amount(bound), f"{share:.2f}", f"{line['noisy']:.5f}")
+        lines.append((*cells, f"{worse:.2f}", f"{line['clean']:.5f}", met))
+    header = ("training", "median ε₂", "of noise alone", "error under noise", "of noise alone")
+    return table((*header, "error without noise", "aim met"), lines)
+
+
+def _trained(row: Row) -> str:
+    return row.setting.removesuffix(", thorough").rpartition(", ")[2]
+
+
+# ---------------------------------------------------------------------------------- tightness
+
+
+def _tightness_page(scale: Scale) -> Page | None:
+    name = tightness.PARTS[0].name
+    found = read_lines(scale.results / "records" / f"{name}.jsonl")
+    if not found:
+        return None
+    eps = sorted({line["eps"] for line in found})
+    lines = []
+    for size in eps:
+        own = [line for line in found if line["eps"] == size]
+        ratios = [line["bound"] / line["moved"] for line in own if line["moved"]]
+        lines.append(
+            (
+                f"{size:g}",
+                len(own),
+                amount(middle(line["bound"] for line in own)),
+                amount(middle(line["moved"] for line in own)),
+                amount(middle(ratios)),
+                amount(min(ratios, default=None)),
+            )
+        )
+    header = ("ε₁", "inputs", "median ε₂", "median movement found", "median ratio", "least ratio")
+    panels: dict[str, Any] = {
+        "mnist-autoencoder": {
+            label: [(size, middle(x[key] for x in found if x["eps"] == size)) for size in eps]
+            for label, key in (("certified", "bound"), ("found by attack", "moved"))
+        }
+    }
+    figure = figures.curves(panels, "size of the attack ε₁", "movement of the answer (l2)")
+    text = (
+        "An attack follows gradients of the distance between the certified answer and the mean "
+        "output under noise; what it finds is put before the smoothed model with fresh noise. The "
+        "truth lies between the two curves: the attack is not optimal, the bound not exact. A "
+        "ratio below 1 would refute the certificate.\n\n" + table(header, lines)
+    )
+    caption = "The certified bound and the largest movement an attack found, medians over inputs."
+    title = "Experiment 7c: how tight the bounds are"
+    return Page("7c-tightness", title, text, {"7c-tightness": (figure, caption)})

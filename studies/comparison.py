@@ -1,0 +1,106 @@
+"""Ours beside the published procedure: medians and ratios over the inputs that both certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from centersmooth.report.aggregates import median
+from studies.records import THOROUGH, Row
+
+Pairs = Sequence[tuple[float, float]]
+Keep = Callable[[Row, float], bool]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One (h, eps) of one part under one metric. None where there is no record."""
+
+    part: str
+    h: float
+    eps: float
+    ours: float | None
+    """Median over all inputs."""
+    inputs: int
+    published: float | None
+    """Median over the inputs it was run on; where it abstains the largest distance counts."""
+    published_inputs: int
+    abstained: int
+    ratio: float | None
+    """Median over the inputs that both were run on of ours / published."""
+    thorough_ratio: float | None
+    error: float | None
+    """Median certified distance to the truth."""
+    smoothing: float | None
+    """Median distance from the base model's answer to ours."""
+    published_smoothing: float | None
+    ours_evaluations: int
+    published_evaluations: int
+
+
+def middle(values: Iterable[float | None]) -> float | None:
+    """The upper median of what is there."""
+    found = median(np.asarray([value for value in values if value is not None], dtype=float))
+    return None if found is None else found.value
+
+
+def points(
+    rows: Sequence[Row],
+    metric: str,
+    pairs: Pairs,
+    keep: Keep = lambda row, eps: True,
+) -> list[Point]:
+    """A point per part and (h, eps); `keep` says which published records count for ratios."""
+    parts = list(dict.fromkeys(row.part for row in rows))
+    mine = [row for row in rows if row.metric == metric]
+    return [
+        found
+        for part in parts
+        for h, eps in pairs
+        if (found := _point([r for r in mine if r.part == part], part, h, eps, keep)) is not None
+    ]
+
+
+def _point(rows: Sequence[Row], part: str, h: float, eps: float, keep: Keep) -> Point | None:
+    at = [row for row in rows if math.isclose(row.sigma, eps / h, rel_tol=1e-4)]
+    ours = {row.index: row for row in at if row.procedure == "sharp"}
+    thorough = {row.index: row for row in at if row.procedure == THOROUGH}
+    theirs = {row.index: row for row in at if row.procedure == "published"}
+    theirs = {i: row for i, row in theirs.items() if row.at(eps) is not None}
+    if not ours:
+        return None
+    # An abstention in place of a bound would flatter us: it is counted, but gives no ratio.
+    answered = {i: row for i, row in theirs.items() if row.status != "abstained"}
+    counted = {i: row for i, row in answered.items() if keep(row, eps)}
+    return Point(
+        part=part,
+        h=h,
+        eps=eps,
+        ours=middle(row.at(eps) for row in ours.values()),
+        inputs=len(ours),
+        published=middle(row.at(eps) for row in theirs.values()),
+        published_inputs=len(theirs),
+        abstained=sum(row.status == "abstained" for row in theirs.values()),
+        ratio=middle(ratio(ours.get(i), row, eps) for i, row in counted.items()),
+        thorough_ratio=middle(ratio(thorough.get(i), row, eps) for i, row in counted.items()),
+        error=middle(row.error_at(eps) for row in ours.values()),
+        smoothing=middle(ours[i].smoothing_error for i in theirs if i in ours),
+        published_smoothing=middle(row.smoothing_error for row in theirs.values()),
+        ours_evaluations=max(row.evaluations for row in ours.values()),
+        published_evaluations=max((row.evaluations for row in theirs.values()), default=0),
+    )
+
+
+def ratio(ours: Row | None, published: Row, eps: float) -> float | None:
+    """Our bound over theirs; None where one is missing or theirs is 0."""
+    mine = None if ours is None else ours.at(eps)
+    other = published.at(eps)
+    return None if mine is None or not other else mine / other
+
+
+def overall(found: Iterable[Point]) -> float | None:
+    """The median over the grid of the ratios."""
+    return middle(point.ratio for point in found)

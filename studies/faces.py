@@ -1,0 +1,142 @@
+"""Experiment 5: boxes around faces under the Jaccard distance.
+
+sigma and eps are in the units of the photo, whose values go from 0 to 1. "No face" is an answer:
+the empty box, at distance 1 from every other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon, Rectangle
+
+import centersmooth as cs
+from centersmooth.executors import Serial
+from centersmooth.report import style
+from centersmooth.report.regions import Allowed, Box
+from centersmooth.store import Record, Store
+from centersmooth.study import Study
+from studies import mtcnn
+from studies.columns import Smoothed, columns
+from studies.data import celeba, portraits
+from studies.figures import save
+from studies.pictures import as_array
+from studies.records import rows_of, write_rows
+from studies.scales import Scale
+
+FACE, NO_FACE = "face", "no face"
+METRIC = "BoxJaccard"
+_SEED = 20_210_205
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Faces:
+    """MTCNN on photos of one source."""
+
+    name: str = "faces"
+    photos: Callable[[int], tuple[torch.Tensor, list[str]]] = portraits
+
+    def run(self, scale: Scale) -> None:
+        """Certify what is missing, then write records and pictures."""
+        study, photos = self.study(scale)
+        folder = scale.run_folder(self.name, scale.faces, scale.facing)
+        print(study.run(folder, on=Serial(threads=1)), flush=True)
+        write_rows(
+            scale.results / "records" / f"{self.name}.jsonl",
+            rows_of(self.name, folder, kind_of_answer),
+        )
+        save(allowed_regions(folder, photos), scale.results / "figures", f"{self.name}-examples")
+
+    def study(self, scale: Scale) -> tuple[Study, torch.Tensor]:
+        """The reference for certified errors is the box found in the photo without noise."""
+        photos, names = self.photos(scale.faces.inputs)
+        detector = _detector()
+        settings = columns(
+            scale.facing,
+            {"Jaccard": cs.metrics.BoxJaccard()},
+            lambda sigma: Smoothed(detector, "MTCNN"),
+            scale.faces,
+            curve=(),
+        )
+        study = Study(
+            inputs=list(photos),
+            settings=list(settings),
+            targets=detector(photos),
+            names=names,
+            title=f"Faces, {scale.name}",
+            seed=_SEED,
+            batch_size=16,
+            gallery=len(photos),
+        )
+        return study, photos
+
+
+@lru_cache(maxsize=1)
+def _detector() -> mtcnn.MTCNN:
+    return mtcnn.published()
+
+
+def kind_of_answer(record: Record) -> str:
+    """Whether the smoothed model sees a face."""
+    box = _box(record.smoothed)
+    return NO_FACE if box is None else FACE
+
+
+def _box(text: str | None) -> Box | None:
+    """A kept output as a box; None for "no face" and for no answer at all."""
+    if text is None:
+        return None
+    values = torch.as_tensor(cs.metrics.BoxJaccard().from_json(json.loads(text))).reshape(-1)
+    return Box(*values.tolist()) if values.numel() else None
+
+
+def allowed_regions(run: Path, photos: torch.Tensor) -> Figure:
+    """Photos with the base box, the smoothed box, and where every answer under attack must lie."""
+    with Store(run) as store:
+        kept = [record for record in store.records() if record.procedure == "sharp"]
+    setting = kept[0].setting
+    chosen = [record for record in kept if record.setting == setting][:_SHOWN]
+    with style.rules():
+        figure = Figure(figsize=(2.1 * len(chosen), 2.6), layout="constrained")
+        axes = figure.subplots(1, len(chosen), squeeze=False)[0]
+        for ax, record in zip(axes, chosen, strict=True):
+            ax.imshow(as_array(photos[record.index]))
+            ax.set_axis_off()
+            ax.set_title(f"ε₂ = {record.bounds[-1]:.2f} at ε₁ = {record.eps[-1]:g}", fontsize=8.5)
+            _draw(ax, record)
+        return figure
+
+
+def _draw(ax: Axes, record: Record) -> None:
+    base, smoothed, bound = _box(record.base), _box(record.smoothed), record.bounds[-1]
+    if base is not None:
+        _outline(ax, base, style.PAPER, "--")
+    if smoothed is None:
+        return
+    _outline(ax, smoothed, style.HUES[1], "-")
+    if bound < 1:
+        region = Allowed(smoothed, bound)
+        looks: Any = {"color": style.HUES[0], "alpha": 0.25, "lw": 0}
+        ax.add_patch(Polygon(region.outline(), **looks))
+        if region.core is not None:
+            _outline(ax, region.core, style.HUES[0], ":")
+
+
+def _outline(ax: Axes, box: Box, colour: str, line: str) -> None:
+    ax.add_patch(
+        Rectangle((box.x0, box.y0), box.width, box.height, fill=False, ec=colour, ls=line, lw=1.6)
+    )
+
+
+PARTS = (Faces(),)
+ON_REQUEST = (Faces("celeba", celeba),)
+"""Parts whose photos nothing can fetch."""

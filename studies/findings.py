@@ -1,0 +1,82 @@
+"""All pages of a scale, and the summary of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from studies import beyond_pages, faces_page, figures, perception_page, restoration_pages
+from studies.origins import write_atomically
+from studies.page import Headline, Page, again
+from studies.scales import Scale
+from studies.tables import amount, table
+
+MAKERS: Sequence[Callable[[Scale], list[Page]]] = (
+    restoration_pages.pages,
+    faces_page.pages,
+    perception_page.pages,
+    beyond_pages.pages,
+)
+
+
+def pages(scale: Scale) -> list[Page]:
+    """Every page there are records for."""
+    return [page for make in MAKERS for page in make(scale)]
+
+
+def write(scale: Scale) -> list[Path]:
+    """The pages, then the summary of them."""
+    found = pages(scale)
+    if not found:
+        return []
+    paths = [path for page in found for path in page.write(scale)]
+    lines = headlines(found)
+    if lines:
+        figure = figures.summary({line.name: (line.ratio, line.aim) for line in lines})
+        paths += figures.save(figure, scale.results / "figures", "summary")
+    content = summary(scale, found).encode()
+    return [*paths, write_atomically(scale.results / "README.md", content)]
+
+
+def headlines(found: Sequence[Page]) -> list[Headline]:
+    """What the pages add to the summary."""
+    return [page.headline for page in found if page.headline is not None]
+
+
+def summary(scale: Scale, found: Sequence[Page]) -> str:
+    """The page that shows the way to the others."""
+    blocks, lines = [f"# Findings, {scale.name} scale\n", _note(scale)], headlines(found)
+    if lines:
+        blocks += ["![Our bound over the published one](figures/summary.svg)\n", _table(lines)]
+    blocks.append("".join(f"- [{page.title}]({page.name}.md)\n" for page in found))
+    return "\n".join([*blocks, again(scale)])
+
+
+def _note(scale: Scale) -> str:
+    if scale.name == "full":
+        return ""
+    return (
+        "A first look: few inputs, short training, and the published procedure with fewer samples "
+        "than the paper gives it. What counts are the figures of the full scale.\n"
+    )
+
+
+def _table(lines: Sequence[Headline]) -> str:
+    header = (
+        *("distance", "our bound / published", "aim", "inputs", "our passes", "published passes"),
+        *("passes", "our smoothing error / published"),
+    )
+    rows = [
+        (
+            line.name,
+            f"{line.ratio:.2f}",
+            f"≤ {line.aim:g}",
+            line.inputs,
+            f"{line.ours_evaluations:,}",
+            f"{line.published_evaluations:,}",
+            f"1/{line.published_evaluations / line.ours_evaluations:.1f}",
+            amount(line.smoothing),
+        )
+        for line in lines
+    ]
+    return table(header, rows)

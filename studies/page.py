@@ -1,0 +1,79 @@
+"""A page of findings: words, tables and figures, and the line it adds to the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from studies.figures import save
+from studies.origins import write_atomically
+from studies.records import Row, read_rows
+from studies.scales import Scale
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the summary says of one distance."""
+
+    name: str
+    ratio: float
+    aim: float
+    inputs: int
+    """On which both gave a bound."""
+    ours_evaluations: int
+    published_evaluations: int
+    smoothing: float | None
+    published_smoothing: float | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """One experiment's findings."""
+
+    name: str
+    """Of its file, without an ending."""
+    title: str
+    text: str
+    """Markdown; figures are shown after it."""
+    figures: Mapping[str, tuple[Figure, str]]
+    """By file name, with a caption."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Captions of PNG files that the run itself kept."""
+    headline: Headline | None = None
+
+    def content(self, scale: Scale) -> str:
+        """The page as Markdown."""
+        blocks = [f"# {self.title}\n", self.text]
+        for name, (_, caption) in self.figures.items():
+            blocks.append(f"![{caption}](figures/{name}.svg)\n\n{caption}\n")
+        for name, caption in self.pictures.items():
+            if (scale.results / "figures" / name).exists():
+                blocks.append(f"![{caption}](figures/{name})\n\n{caption}\n")
+        return "\n".join(blocks) + "\n" + again(scale)
+
+    def write(self, scale: Scale) -> list[Path]:
+        """The page and its figures."""
+        folder = scale.results
+        paths = [
+            path
+            for name, (figure, _) in self.figures.items()
+            for path in save(figure, folder / "figures", name)
+        ]
+        content = self.content(scale).encode()
+        return [*paths, write_atomically(folder / f"{self.name}.md", content)]
+
+
+def again(scale: Scale) -> str:
+    """How the numbers came about."""
+    return (
+        f"Written by `python -m studies write {scale.name}` from `records/`; "
+        f"`python -m studies run {scale.name}` makes those.\n"
+    )
+
+
+def rows_of_parts(scale: Scale, names: list[str]) -> list[Row]:
+    """The records of some parts, as far as they were run."""
+    return [row for name in names for row in read_rows(scale.results / "records" / f"{name}.jsonl")]

@@ -1,0 +1,55 @@
+"""The page of experiment 6."""
+
+from __future__ import annotations
+
+from studies import figures
+from studies.comparison import overall, points
+from studies.page import Headline, Page, rows_of_parts
+from studies.perception import ON_REQUEST, PARTS
+from studies.scales import Scale
+from studies.tables import bounds_table, spent, verdict
+
+AIM = 0.55
+_SETUP = """\
+The attacker changes the latent input of a generator; the distance is LPIPS with AlexNet's published
+weights. Published: Algorithm 2 on Algorithm 3 (Smooth-HD), with γ(1 + 2γ) = 10 for the relaxed
+triangle inequality. *generator* is the decoder of a variational autoencoder that the study trains
+on CIFAR-10 (epochs: {epochs}); *biggan* needs weights that have to be put in place by hand.
+"""
+
+
+def pages(scale: Scale) -> list[Page]:
+    """The page, if there are records for it."""
+    rows = rows_of_parts(scale, [part.name for part in (*PARTS, *ON_REQUEST)])
+    if not rows:
+        return []
+    found = points(rows, "LPIPS", scale.perceiving)
+    median = overall(found)
+    headline = None
+    if median is not None:
+        headline = Headline(
+            name="LPIPS",
+            ratio=median,
+            aim=AIM,
+            inputs=min(point.published_inputs for point in found),
+            ours_evaluations=max(point.ours_evaluations for point in found),
+            published_evaluations=max(point.published_evaluations for point in found),
+            smoothing=None,
+            published_smoothing=None,
+        )
+    said = spent(found, scale.perception.published.m)
+    caption = "Median bound on LPIPS by the size of the attack in latent space. " + said
+    setup = _SETUP.format(epochs=scale.training.epochs)
+    return [
+        Page(
+            "6-perceptual",
+            "Experiment 6: pictures of a generator, perceptual distance",
+            setup + "\n" + verdict(found, AIM) + "\n\n" + bounds_table(found),
+            {"6-bounds": (figures.bounds(found, "median bound ε₂ (LPIPS)"), caption)},
+            {
+                f"{part}-examples.png": f"{part}: base and smoothed outputs for the same latents."
+                for part in dict.fromkeys(row.part for row in rows)
+            },
+            headline,
+        )
+    ]
