@@ -127,7 +127,7 @@ def small_eps_table(result: dict[str, Any]) -> str:
     note = (
         "Medians over MNIST test images of (Theorem D's eps_2, `ClippedMean()`) / "
         "(Theorem C's, `GeometricMedian()`) on the same draws of the packaged autoencoder, sigma "
-        f"= {small_eps.SIGMA}, eps = h sigma, alpha = {small_eps.ALPHA} (joint). Wall clock of "
+        f"= {small_eps.SIGMA}, eps = h sigma, alpha = {small_eps.ALPHA} (joint). Processor time of "
         f"one l2 certificate at the default budget, D / C: {slower:.2f}.\n\n"
     )
     return note + table(header, rows)

@@ -43,26 +43,26 @@ def one_image(index: int, budget: str) -> dict[str, Any]:
         "budget": budget,
         "evaluations": found[0].evaluations,
         "bounds": bounds,
-        "seconds": _seconds(model, x, n, m) if budget == "default" else None,
+        "seconds": _seconds(model, x, n, m) if budget == "default" and index < 3 else None,
     }
 
 
 def _seconds(model: Any, x: Any, n: int, m: int) -> dict[str, float]:
-    """Wall clock of one certificate with each center, and of the passes alone."""
+    """Processor time of one certificate with each center, and of the passes alone."""
     spent = {}
     for kind, center in CENTERS.items():
         made = cs.Smoother(model, cs.Gaussian(SIGMA), METRICS["l2"], center, n, batch_size=256)
         made.certify(x, 300, seed=1)
-        started = time.perf_counter()
+        started = time.process_time()
         made.certify(x, m, seed=1)
-        spent[kind] = round(time.perf_counter() - started, 3)
+        spent[kind] = round(time.process_time() - started, 3)
     batch = x.expand(256, *x.shape).contiguous()
     with torch.inference_mode():
         model(batch)
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range((n + m) // 256):
             model(batch)
-    spent["passes"] = round(time.perf_counter() - started, 3)
+    spent["passes"] = round(time.process_time() - started, 3)
     return spent
 
 
