@@ -207,7 +207,7 @@ def test_levels_share_alpha_equally_and_fall_away_as_eps_grows(level: Confidence
     assert [x.k for x in found] == sorted({x.k for x in found})
     for x in found:
         assert x.rank == ball_rank(NOISE, 0.1, sizes, x.k, level.part(1 / len(found)))
-    counts = [len(theorem.levels(0.5 * h)) for h in (0.2, 1.5, 2.0, 2.4, 2.7, 4.0)]
+    counts = [len(theorem.levels(0.5 * h)) for h in (0.2, 1.5, 2.0, 2.4, 2.75, 4.0)]
     assert counts == sorted(counts, reverse=True)
     assert counts[-2:] == [1, 0]
 

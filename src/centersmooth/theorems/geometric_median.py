@@ -20,7 +20,7 @@ _SHARES = (
     *(0.1, 0.18, 0.25, 0.31, 0.37, 0.425, 0.475, 0.52, 0.56, 0.6),
     *(0.635, 0.665, 0.69, 0.715, 0.74, 0.765, 0.79, 0.82, 0.855, 0.9),
 )
-_ANCHOR = 0.6  # once the samples cannot show this level, all of alpha goes to the last one
+_ANCHOR = 0.56  # once the samples cannot show this level, all of alpha goes to the last one
 _LAST = 0.55
 _TYPICAL = 0.715  # the level whose price tells most about the bound
 
