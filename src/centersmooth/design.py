@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from scipy.special import gammaincinv
+
 from centersmooth.centers import Center, GeometricMedian, Medoid, default_center
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.metrics import Metric
@@ -18,14 +20,20 @@ from centersmooth.metrics.base import pools
 from centersmooth.noise import Noise
 from centersmooth.theorems import MedianTheorem, MedoidTheorem, Sizes, theorem_for
 
-_MEANS = (2, 4, 8)
-_VOTES = (3, 5, 9)
+_MEANS = (1, 2, 4, 8)
+_VOTES = (1, 3, 5, 9)
 """Pools that decide by a vote or a median are odd: in an even one ties lose."""
-_CANDIDATES = (100, 150, 200, 300, 400, 600, 800)
+_MANY, _FEW = 10, 3
+"""In how many directions outputs vary that are pooled by means, and by votes or medians."""
+_CANDIDATES = (100, 150, 200, 300, 400, 600)
 _MOST_DRAWS = 2
 """Candidates cost at most this many times the answer samples."""
 _MARGIN = 0.5
 """Pools must still work at this share of alpha, for levels a little smaller than planned."""
+_NEAREST = 0.01
+"""The answer is among this share of candidates: more of them hardly improve it."""
+_EQUAL = 1.01
+"""Bounds this close are alike: the cheaper center is taken."""
 _UNLIMITED = 10**6
 
 
@@ -46,7 +54,7 @@ class Proposal:
 
     center: Center
     predicted: float
-    """The bound over the radius of a cloud of outputs in many dimensions; infinite if none."""
+    """The bound over the radius of a cloud of outputs; infinite if there is none."""
 
     @property
     def decided(self) -> bool:
@@ -66,32 +74,39 @@ def geometric_medians(wish: Wish) -> Iterator[Proposal]:
 
 
 def medoids(wish: Wish) -> Iterator[Proposal]:
-    """Theorem B: for any metric; the larger the pool the better, as far as eps allows one."""
+    """Theorem B: for any metric; large pools win at small eps, many candidates at large ones."""
     yield _medoid(Medoid(), wish, wish.level)
     if not pools(wish.metric):
         return
     for pool in _MEANS if wish.metric.mean_stays_in_ball else _VOTES:
         for candidates in _CANDIDATES:
             center = Medoid(candidates, pool)
-            if center.draws > _MOST_DRAWS * wish.sizes.n:
-                break
-            found = _medoid(center, wish, wish.level.part(_MARGIN))
-            if found.decided:
-                yield found
-                break  # more candidates of this pool cost more and gain little
+            if center != Medoid() and center.draws <= _MOST_DRAWS * wish.sizes.n:
+                yield _medoid(center, wish, wish.level.part(_MARGIN))
 
 
 def _medoid(center: Medoid, wish: Wish, level: Confidence) -> Proposal:
-    """R is the cloud's radius 1, t how far samples are from the mean of l others: sqrt(1 + 1/l)."""
+    """R around one of the candidates nearest to the middle, t around the one that has t's rank."""
     theorem = theorem_for(center, wish.noise, wish.metric, wish.sizes, level)
     assert isinstance(theorem, MedoidTheorem), "the theorem of this center"
-    away = math.sqrt(1.0 + 1.0 / center.pool)
     if not theorem.decides(wish.eps):
         return Proposal(center, math.inf)
-    measured = theorem.outer_ranks(wish.eps) is not None
-    if not measured and center.pool > 1:
-        return Proposal(center, math.inf)
-    return Proposal(center, 1.0 + away if measured else 3.0)
+    ranks, count = theorem.outer_ranks(wish.eps), center.candidates + 1
+    nearest = _from_samples(wish.metric, center.pool, _NEAREST)
+    if ranks is None:  # the worst case, which pools are not meant for
+        return Proposal(center, 3.0 * nearest if center.pool == 1 else math.inf)
+    return Proposal(center, nearest + _from_samples(wish.metric, center.pool, ranks[1] / count))
+
+
+def _from_samples(metric: Metric, pool: int, share: float) -> float:
+    """How far samples are from a candidate that this share of candidates is not farther out than.
+
+    The squared distance of a candidate from the middle is chi-squared over its pool; that of the
+    samples is 1, at a right angle.
+    """
+    directions = _MANY if metric.mean_stays_in_ball else _FEW
+    out = 2.0 * float(gammaincinv(directions / 2, share)) / directions
+    return math.sqrt(1.0 + out / pool)
 
 
 KINDS: tuple[Callable[[Wish], Iterator[Proposal]], ...] = (geometric_medians, medoids)
@@ -99,9 +114,12 @@ KINDS: tuple[Callable[[Wish], Iterator[Proposal]], ...] = (geometric_medians, me
 
 
 def proposals(wish: Wish) -> list[Proposal]:
-    """All centers that would do, the sharpest first; of equals the cheapest."""
-    found = [proposal for kind in KINDS for proposal in kind(wish)]
-    return sorted(found, key=lambda one: (one.predicted, one.center.draws))
+    """All centers that would do: the cheapest of the sharpest, then the others by their bound."""
+    offered = [proposal for kind in KINDS for proposal in kind(wish)]
+    found = sorted(offered, key=lambda one: (one.predicted, one.center.draws))
+    alike = [one for one in found if one.predicted <= _EQUAL * found[0].predicted]
+    best = min(alike, key=lambda one: one.center.draws)
+    return [best, *(one for one in found if one is not best)]
 
 
 def best_center(

@@ -207,8 +207,8 @@ def _table(points: Sequence[PlannedPoint], scale: float) -> str:
 
 _ABOUT_CENTERS = textwrap.fill(
     "best center: what design_eps= would choose, its draws besides the answer samples, and its "
-    "bound as a share of the usual center's, as expected of outputs that spread in many "
-    "dimensions. The center is part of the smoothed model: choose one before certifying.",
+    "bound as a share of the usual center's, as expected of a cloud of outputs. The center is "
+    "part of the smoothed model: choose one before certifying.",
     _WIDTH,
 )
 
