@@ -95,6 +95,27 @@ def test_json_is_a_line_per_record_and_a_summary(place: Path) -> None:
     assert last["summary"]["expected"] == 3
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (BrokenPipeError(32, "Broken pipe"), "expected a reader of the output"),
+        (OSError(28, "No space left on device", "records.jsonl"), "'records.jsonl'"),
+    ],
+)
+def test_an_output_that_takes_no_more_is_told_and_the_record_is_safe(
+    place: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, told: str
+) -> None:
+    def fails(record: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("centersmooth.cli.running._print_record", fails)
+    result = certify(place, "--json")
+    assert result.exit_code == 1
+    assert told in words(result)
+    assert "records of a run are safe" in words(result)
+    assert len(records(place)) == 1
+
+
 def test_targets_certify_errors(place: Path) -> None:
     np.savez(place / "targets.npz", targets=np.zeros((3, 5), dtype=np.float32))
     assert certify(place, "--targets", place / "targets.npz").exit_code == 0

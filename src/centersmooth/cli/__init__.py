@@ -34,6 +34,10 @@ class _Commands(TyperGroup):
         except CentersmoothError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(1) from error
+        except BrokenPipeError as error:
+            fix = "Finished records of a run are safe: the same command goes on."
+            typer.echo(f"Error: {expected('a reader of the output', 'none', fix)}", err=True)
+            raise typer.Exit(1) from error
         except OSError as error:
             fix = "Free some space, or check what it names; finished records of a run are safe."
             problem = expected("files and output that can be read and written", error, fix)
