@@ -6,11 +6,15 @@ import json
 import statistics
 import sys
 import time
+from pathlib import Path
 from typing import Any
+
+from tables import table
 
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
 
+TITLE = "A finished certificate"
 SIGMA = 0.25
 KEPT = ("centersmooth.theorems", "centersmooth.noise", "centersmooth.binomial")
 
@@ -30,7 +34,7 @@ def forget() -> None:
                 getattr(thing, "cache_clear", int)()
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """First and later calls, at several eps, and the size of the JSON."""
     results = {}
     x = digits(1)[0][0]
@@ -53,3 +57,13 @@ def run(quick: bool) -> dict[str, Any]:
             "value_kb": round(value / 1024, 1),
         }
     return results
+
+
+def tabulated(result: dict[str, Any]) -> str:
+    """A finished certificate's answers."""
+    rows = [
+        [n, f"{r['samples']:,}", r["first_ms"], r["again_ms"], r["json_kb"], r["value_kb"]]
+        for n, r in result.items()
+    ]
+    header = ["metric", "m", "bound, first ms", "again ms", "JSON, KB", "its value, KB"]
+    return table(header, rows)

@@ -6,12 +6,16 @@ import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import torch
+from tables import table
 
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
+
+TITLE = "Memory"
 
 
 class Upscaler(torch.nn.Module):
@@ -73,7 +77,7 @@ def one_case(name: str, scale: float) -> dict[str, Any]:
     }
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """All cases; quick ones draw a fiftieth of the samples."""
     scale = "0.02" if quick else "1"
     results = {}
@@ -87,3 +91,9 @@ def run(quick: bool) -> dict[str, Any]:
 
 if __name__ == "__main__":
     print(json.dumps(one_case(sys.argv[1], float(sys.argv[2]))))
+
+
+def tabulated(result: dict[str, Any]) -> str:
+    """Peak memory above the model's own."""
+    rows = [[n, f"{r['samples']:,}", r["model_mb"], r["above_mb"]] for n, r in result.items()]
+    return table(["case", "m", "model alone, MB", "certify adds, MB"], rows)

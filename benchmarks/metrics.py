@@ -10,22 +10,25 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from metric_cases import Case, cases, lpips_metric, photographs
 from metric_libraries import OTHER_FORMULA, Measure, available
+from tables import table
 
 from centersmooth.outputs import pick
 
+TITLE = "Distances"
 REFERENCES, SAMPLES = 100, 1000
 SECONDS = 0.25
 ROUNDS = 5, 40
 ROUNDS_FOR = 1.5
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """All metrics, one thread."""
     settle()
     pairs = {name: measured(name, case, quick) for name, case in cases().items()}
@@ -148,3 +151,37 @@ if __name__ == "__main__":
     for name, case in cases().items():
         if len(sys.argv) < 2 or name in sys.argv[1:]:
             print(name, measured(name, case, quick=True), flush=True)
+
+
+def tabulated(result: dict[str, Any]) -> str:
+    """Pairs per second of every metric."""
+    rows = []
+    for name, r in result["pairs"].items():
+        library = ["none", "", ""]
+        if r["library"]:
+            theirs = r["by_library"]
+            library = [r["library"], f"{theirs:,.0f}", f"{r['ours'] / theirs:.2f}"]
+        rates = [f"{r['ours']:,.0f}", f"{r['naive']:,.0f}", f"{r['ours'] / r['naive']:,.0f}"]
+        rows.append([name, *rates, *library])
+    header = [
+        "metric",
+        "ours",
+        "naive loop",
+        "ours / naive",
+        "library",
+        "its pairs/s",
+        "ours / its",
+    ]
+    lpips = result["lpips"]
+    note = (
+        f"Pairs per second of processor time, one thread, {REFERENCES} outputs against "
+        f"{SAMPLES:,}, preparation of the outputs included; `naive` is the formula in a "
+        "loop over pairs. Every library is checked to give the same distances; torchmetrics gets "
+        "outputs in double precision, in which we compute.\n\n"
+    )
+    after = (
+        f"\nLPIPS of {lpips['samples']:,} samples and {lpips['candidates']} candidates (AlexNet, "
+        f"64 x 64 pixels): {lpips['ratio']:.2f} times the cost of embedding each output once "
+        f"({lpips['embedding_s']:.1f} s).\n"
+    )
+    return note + table(header, rows) + after

@@ -5,13 +5,16 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
+from tables import table
 
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
 
+TITLE = "Overhead"
 SIGMA = 0.25
 BATCHES = (32, 64, 128, 256, 512)
 LAYOUTS = (torch.contiguous_format, torch.channels_last)
@@ -95,7 +98,7 @@ def measure(
     }
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """The packaged model and the paper's architecture, at two budgets."""
     rounds = 2 if quick else 5
     models = {"packaged": autoencoder, "paper's architecture": paper_autoencoder}
@@ -105,3 +108,36 @@ def run(quick: bool) -> dict[str, Any]:
         if not quick:
             results[f"{name}, 50,099"] = measure(build(), 9_999, 40_000, 3)
     return results
+
+
+def tabulated(result: dict[str, Any]) -> str:
+    """Certify's wall clock over raw forward passes."""
+    rows = [
+        [
+            name,
+            r["raw_passes_per_second"],
+            r["raw_batch"],
+            r["ratio"]["l2"],
+            r["ratio"]["tv"],
+            r["first_call_ratio"]["l2"],
+            r["first_call_ratio"]["tv"],
+        ]
+        for name, r in result.items()
+        if isinstance(r, dict)
+    ]
+    header = [
+        "model, evaluations",
+        "raw passes/s",
+        "best batch",
+        "l2",
+        "tv",
+        "l2 first",
+        "tv first",
+    ]
+    note = (
+        "Wall clock of certify over the same number of raw forward passes on one unchanging batch "
+        f"at the best of {len(BATCHES)} batch sizes and two layouts "
+        f"({result['threads']} threads). "
+        "'First' includes checks, tuning and compilation of kernels.\n\n"
+    )
+    return note + table(header, rows)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import statistics
+from pathlib import Path
 from typing import Any
 
 import torch
+from tables import table
 
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
 
+TITLE = "Pooled candidates"
 SIGMA, ALPHA = 0.25, 0.01
 SHIFTS = (0.5, 1.0, 1.5, 2.0, 2.5)
 _MODEL = autoencoder()
@@ -78,10 +82,38 @@ def of_image(index: int, samples: int) -> dict[str, Any]:
     return {"image": index, "bounds": bounds}
 
 
-def run(quick: bool) -> list[dict[str, Any]]:
+def run(folder: Path, quick: bool) -> list[dict[str, Any]]:
     """Ten images, or one with fewer samples."""
     records = []
     for index in range(1 if quick else 10):
         records.append(of_image(index, 1_000 if quick else 4_000))
         print(f"image {index}: pools done", flush=True)
     return records
+
+
+def tabulated(result: list[dict[str, Any]]) -> str:
+    """Median over images of the bound of a center over that of the usual one."""
+    rows = []
+    for case in CASES:
+        chosen = {h: name(center) for h, center in designed(case).items()}
+        for center in result[0]["bounds"][case]:
+            cells = []
+            for place, shift in enumerate(SHIFTS):
+                text = cell(result, case, center, place)
+                cells.append(f"**{text}**" if chosen[shift] == center else text)
+            rows.append([case, center, *cells])
+    note = (
+        f"Medians over {len(result)} images of the bound over that of the usual medoid (100 of "
+        "1), n = 999, m = 4,000. 'N of l': N candidates, each pooled from l outputs, on the same "
+        "draws. Bold: the center that design_eps chooses for that eps.\n\n"
+    )
+    return note + table(["metric", "center", *(f"h = {h:g}" for h in SHIFTS)], rows)
+
+
+def cell(result: list[dict[str, Any]], case: str, center: str, place: int) -> str:
+    """One ratio, unless most bounds are as large as distances get."""
+    here = [image["bounds"][case][center][place] for image in result]
+    usual = [image["bounds"][case]["100 of 1"][place] for image in result]
+    if statistics.median(here) >= CASES[case][1].diameter:
+        return "undecided"
+    return f"{statistics.median(a / b for a, b in zip(here, usual, strict=True)):.3f}"

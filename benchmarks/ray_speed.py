@@ -8,10 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tables import table
+
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
 from centersmooth.executors import Executor, Ray, Serial
 
+TITLE = "Ray"
 SAMPLES, INPUTS = 20_000, 24
 WARM = 4  # records before the clock starts: processes stand, kernels are compiled
 ROUNDS = 2  # each way, in turns; the best counts, for others may be using the machine
@@ -55,7 +58,7 @@ def one_way(on: Executor, inputs: int, samples: int) -> tuple[dict[str, float], 
     return {"total_s": round(total, 2), "record_s": round(each, 4)}, found
 
 
-def run(quick: bool) -> dict[str, Any]:
+def run(folder: Path, quick: bool) -> dict[str, Any]:
     """Each way in turns; quick: fewer inputs and samples."""
     inputs, samples = (12, 5_000) if quick else (INPUTS, SAMPLES)
     best: dict[str, dict[str, float]] = {}
@@ -75,3 +78,17 @@ def run(quick: bool) -> dict[str, Any]:
         told["speedup"] = round(base / told["record_s"], 2)
     setup = {"inputs": inputs, "samples": samples, "cores": os.cpu_count(), "load_before": load}
     return {"setup": setup, "ways": best}
+
+
+def tabulated(result: dict[str, Any]) -> str:
+    """One process beside several."""
+    setup, ways = result["setup"], result["ways"]
+    rows = [[name, r["record_s"], r["total_s"], r["speedup"]] for name, r in ways.items()]
+    note = (
+        f"{setup['inputs']} digits through the autoencoder, {setup['samples']:,} samples each, on "
+        f"{setup['cores']} cores (load {setup['load_before']:.1f} before it began). Seconds per "
+        f"record are counted after the first {WARM}, when all processes stand; the total "
+        "includes starting them. All ways gave the same records, bit for bit.\n\n"
+    )
+    header = ["where", "s per record", "total s", "times as fast as serial"]
+    return note + table(header, rows)
