@@ -82,7 +82,7 @@ def run(folder: Path, quick: bool) -> dict[str, Any]:
                 with path.open("a") as file:
                     file.write(json.dumps(records[place]) + "\n")
             print(f"image {place[0]}, {place[1]}: done", flush=True)
-    return {"records": list(records.values())}
+    return {"shifts": SHIFTS, "records": list(records.values())}
 
 
 def tabulated(result: dict[str, Any]) -> str:
