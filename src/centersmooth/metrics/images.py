@@ -48,6 +48,8 @@ class TotalVariation(Metric):
             got = f"shape {tuple(tensor.shape[1:])}"
             raise OutputError(expected("a signal, a grey or a colour image", got, fix))
         rows, valid = flat_rows(tensor, self)
+        if self.value_range is not None:
+            _check_range(rows[valid.to(rows.device)], self.value_range)
         return Block(differences(rows.reshape(tensor.shape)), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
@@ -56,6 +58,15 @@ class TotalVariation(Metric):
     def pool(self, outputs: Outputs, size: int) -> torch.Tensor:
         """The mean of each run."""
         return mean_pool(outputs, size, self)
+
+
+def _check_range(values: torch.Tensor, value_range: tuple[float, float]) -> None:
+    """Values beyond the range would make distances beyond the diameter, where bounds end."""
+    low, high = value_range
+    if bool(((values < low) | (values > high)).any()):
+        got = f"values from {float(values.min()):g} to {float(values.max()):g}"
+        fix = "Declare the range that outputs really have, or clamp them inside the model."
+        raise OutputError(expected(f"images with values in {value_range}", got, fix))
 
 
 def differences(images: torch.Tensor) -> torch.Tensor:
