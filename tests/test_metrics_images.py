@@ -110,3 +110,13 @@ def test_an_image_with_nan_is_invalid() -> None:
 def test_pooling_takes_the_mean_of_each_run() -> None:
     pooled: Any = TV.pool(torch.arange(8.0).reshape(4, 2), 2)
     assert pooled.tolist() == [[1.0, 2.0], [5.0, 6.0]]
+
+
+def test_values_beyond_a_declared_range_are_refused_as_the_diameter_would_not_hold() -> None:
+    metric = TotalVariation(value_range=(1, 2), shape=(2, 2))
+    checkers = torch.tensor([[1.0, 2.0], [2.0, 1.0]])
+    assert metric(checkers, 3 - checkers) == metric.diameter == 8
+    with refused(OutputError, "(1, 2)", "from 0.5 to 2"):
+        metric.collate((checkers + torch.tensor([[-0.5, 0], [0, 0]]))[None])
+    spoilt = torch.stack([checkers, torch.full((2, 2), math.nan)])
+    assert metric.collate(spoilt).valid.tolist() == [True, False]

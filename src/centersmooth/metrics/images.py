@@ -53,6 +53,8 @@ class TotalVariation(Metric):
             got = f"shape {tuple(tensor.shape[1:])}"
             raise OutputError(expected("a signal, a grey or a colour image", got, fix))
         rows, valid = flat_rows(tensor, self)
+        if self.value_range is not None:
+            _check_range(rows[valid.to(rows.device)], self.value_range)
         return Block(differences(rows.reshape(tensor.shape)), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
@@ -94,6 +96,15 @@ def _channels(shape: tuple[int, ...]) -> tuple[int, int]:
     """One row of pixels per channel; signals and grey images have one."""
     count = shape[0] if len(shape) == 3 else 1
     return count, math.prod(shape) // max(1, count)
+
+
+def _check_range(values: torch.Tensor, value_range: tuple[float, float]) -> None:
+    """Values beyond the range would make distances beyond the diameter, where bounds end."""
+    low, high = value_range
+    if bool(((values < low) | (values > high)).any()):
+        got = f"values from {float(values.min()):g} to {float(values.max()):g}"
+        fix = "Declare the range that outputs really have, or clamp them inside the model."
+        raise OutputError(expected(f"images with values in {value_range}", got, fix))
 
 
 def differences(images: torch.Tensor) -> torch.Tensor:
