@@ -20,7 +20,9 @@ from centersmooth.outputs import Outputs
 
 @dataclass(frozen=True)
 class TotalVariation(Metric):
-    """``d(a, b) = TV(a - b)``, the sum of |differences| over all edges of the grid. Theorem B.
+    """``d(a, b) = TV(a - b)``, the sum of |differences| over all edges of the grid.
+
+    Theorem B; Theorem C for norms with ``center=cs.WeberPoint()``.
 
     Edges join each sample to the next (signals of shape ``(L,)``), or each pixel to its right
     and lower neighbour (grey images ``(H, W)``, colour images ``(C, H, W)``, every channel by

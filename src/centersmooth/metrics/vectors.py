@@ -52,7 +52,10 @@ class _Normed(Metric):
 
 @dataclass(frozen=True)
 class L1(_Normed):
-    """``d(a, b) = sum |a_i - b_i|``. Range [0, inf) unless a diameter is given. Theorem B."""
+    """``d(a, b) = sum |a_i - b_i|``. Range [0, inf) unless a diameter is given.
+
+    Theorem B; Theorem C for norms with ``center=cs.WeberPoint()``.
+    """
 
     diameter: float = math.inf
     rounding: ClassVar[float] = kernels.L1_ROUNDING
