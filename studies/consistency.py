@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
 
 from centersmooth.executors import Serial
 from centersmooth.study import Study
@@ -37,21 +41,29 @@ class Consistency:
 
     def run(self, scale: Scale) -> None:
         """Train, certify on the same draws of noise, and measure the error on test images."""
-        data = DATASETS[self.dataset]()
-        clean, names = data.chosen(scale.restoration.inputs)
-        models = {w: trained(self.recipe(w, scale)) for w in scale.consistency}
+        models = {weight: trained(self.recipe(weight, scale)) for weight in scale.consistency}
+        folder = scale.run_folder(self.name, scale.restoration, scale.training, scale.consistency)
+        print(self.study(scale, models).run(folder, on=Serial(threads=1)), flush=True)
+        records = scale.results / "records"
+        write_rows(records / f"{self.name}.jsonl", rows_of(self.name, folder))
+        write_lines(records / f"{self.name}-errors.jsonl", self._errors(models))
+
+    def study(self, scale: Scale, models: Mapping[float, nn.Module]) -> Study:
+        """The same inputs for every model."""
+        clean, names = DATASETS[self.dataset]().chosen(scale.restoration.inputs)
+        metric = {"l2": metrics(tuple(clean.shape[1:]))["l2"]}
         settings = [
             setting
             for weight, model in models.items()
             for setting in columns(
                 [(RATIO, RATIO * SIGMA)],
-                {"l2": metrics(tuple(clean.shape[1:]))["l2"]},
-                lambda sigma, model=model, weight=weight: Smoothed(model, told(weight)),  # type: ignore[misc]
+                metric,
+                _always(Smoothed(model, told(weight))),
                 scale.restoration,
             )
             if setting.published is None
         ]
-        study = Study(
+        return Study(
             inputs=list(clean),
             settings=settings,
             targets=list(clean),
@@ -60,27 +72,28 @@ class Consistency:
             seed=_SEED,
             gallery=0,
         )
-        folder = scale.run_folder(self.name, scale.restoration, scale.training, scale.consistency)
-        print(study.run(folder, on=Serial(threads=1)), flush=True)
-        records = scale.results / "records"
-        write_rows(records / f"{self.name}.jsonl", rows_of(self.name, folder))
-        tested = as_floats(data.test[:_TESTED])
-        errors = [
-            {
+
+    def _errors(self, models: Mapping[float, nn.Module]) -> Iterator[dict[str, Any]]:
+        """Squared errors per pixel to clean test images, from noisy and from clean inputs."""
+        tested = as_floats(DATASETS[self.dataset]().test[:_TESTED])
+        for weight, model in models.items():
+            yield {
                 "part": self.name,
                 "weight": weight,
                 "trained": told(weight),
                 "noisy": reconstruction_error(model, tested, SIGMA),
                 "clean": reconstruction_error(model, tested, 0.0),
             }
-            for weight, model in models.items()
-        ]
-        write_lines(records / f"{self.name}-errors.jsonl", errors)
 
 
 def told(weight: float) -> str:
     """How a model was trained, in words."""
     return "noise alone" if weight == 0 else f"consistency {weight:g}"
+
+
+def _always(smoothed: Smoothed) -> Callable[[float], Smoothed]:
+    """The same model at every sigma."""
+    return lambda sigma: smoothed
 
 
 PARTS = (Consistency("mnist"), Consistency("cifar10"))

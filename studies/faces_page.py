@@ -30,7 +30,7 @@ _PAPER = """\
 ## Beside the paper's figure
 
 The paper shows bounds below 0.2. Its program takes σ and ε₁ for faces in different units, drops
-"no face" where it computes 0/0, and runs the detector on larger photos of CelebA. Here both are in
+"no face" where it computes 0/0, and runs the detector on photos of CelebA. Here both are in
 the same units and nothing is dropped, so the bounds are not comparable with that figure; those in
 this table, of the published procedure as printed on the same model and photos, are.
 """
