@@ -11,6 +11,8 @@ from tables import table
 
 import centersmooth as cs
 from centersmooth.demo_model import autoencoder, digits
+from centersmooth.design import Wish, proposals
+from centersmooth.theorems import Sizes
 
 TITLE = "Pooled candidates"
 SIGMA, ALPHA = 0.25, 0.01
@@ -54,9 +56,14 @@ CASES = {
 
 
 def designed(case: str) -> dict[float, cs.Medoid]:
-    """What `design_eps` chooses at each shift."""
+    """What `design_eps` chooses at each shift, among medoids."""
     noise, (_, metric) = cs.Gaussian(SIGMA), CASES[case]
-    return {h: cs.best_center(metric, noise, h * SIGMA, alpha=ALPHA) for h in SHIFTS}
+    found = {}
+    for h in SHIFTS:
+        wish = Wish(metric, noise, h * SIGMA, Sizes(999, 10**6), cs.Joint(ALPHA))
+        decided = [one.center for one in proposals(wish) if one.decided]
+        found[h] = next(center for center in decided if isinstance(center, cs.Medoid))
+    return found
 
 
 def name(center: cs.Medoid) -> str:

@@ -2,7 +2,7 @@
 
 The choice is a function of eps / sigma, n, alpha and the metric, so the smoothed model does not
 depend on what is asked of it later. Any choice would be valid; this one only predicts.
-Model of the prediction: docs/theory/theorem-b.md.
+Model of the prediction: docs/theory/design.md.
 """
 
 from __future__ import annotations
@@ -11,20 +11,40 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import gammaincinv
 
-from centersmooth.centers import Center, GeometricMedian, Medoid, default_center
+from centersmooth.centers import (
+    Center,
+    ClippedMean,
+    GeometricMedian,
+    Medoid,
+    WeberPoint,
+    default_center,
+)
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.metrics import Metric
 from centersmooth.metrics.base import pools
 from centersmooth.noise import Noise
-from centersmooth.theorems import MedianTheorem, MedoidTheorem, Sizes, theorem_for
+from centersmooth.theorems import (
+    ClippedMeanTheorem,
+    MedianTheorem,
+    MedoidTheorem,
+    Sizes,
+    WeberTheorem,
+    theorem_for,
+)
 
 _MEANS = (1, 2, 4, 8)
 _VOTES = (1, 3, 5, 9)
 """Pools that decide by a vote or a median are odd: in an even one ties lose."""
 _MANY, _FEW = 10, 3
 """In how many directions outputs vary that are pooled by means, and by votes or medians."""
+_SCALES = (1, 2, 4, 8)
+"""Pools of samples for the Weber point."""
+_TOP, _REACH = 0.1, 6.5
+"""Of a clipped mean: the share of the spread in its widest direction, and how far samples that
+are pulled in may still lie, in radii."""
 _CANDIDATES = (100, 150, 200, 300, 400, 600)
 _MOST_DRAWS = 2
 """Candidates cost at most this many times the answer samples."""
@@ -73,6 +93,52 @@ def geometric_medians(wish: Wish) -> Iterator[Proposal]:
         yield Proposal(center, center.furthest(shares, [1.0] * len(shares)))
 
 
+def clipped_means(wish: Wish) -> Iterator[Proposal]:
+    """Theorem D: wins at small eps, for noises that own a chi-squared divergence."""
+    chi_squared = wish.noise.chi_squared(wish.eps)
+    if wish.metric.hilbert is None or chi_squared is None:
+        return
+    center, sizes = ClippedMean(), _affordable(wish)
+    theorem = theorem_for(center, wish.noise, wish.metric, sizes, wish.level)
+    assert isinstance(theorem, ClippedMeanTheorem), "the theorem of this center"
+    if not theorem.decides(wish.eps):
+        yield Proposal(center, math.inf)
+        return
+    usual = math.sqrt(1.0 / sizes.n)
+    small = -math.log(theorem.budget.deviation) / sizes.n
+    deviation = usual + math.sqrt(2.0 * small * (_TOP + 2.0 * usual))
+    mean = math.sqrt(-2.0 * _TOP * math.log(theorem.budget.mean) / sizes.m)
+    few = theorem.outside(wish.eps, 0) / sizes.n
+    moved = math.sqrt(_TOP * chi_squared)
+    yield Proposal(center, moved + mean + deviation + few * _REACH)
+
+
+def weber_points(wish: Wish) -> Iterator[Proposal]:
+    """Theorem C for norms: pools win at small eps, as far as the samples reach."""
+    if wish.metric.normed is None:
+        return
+    sizes = _affordable(wish)
+    for pool in _SCALES:
+        center = WeberPoint(pool)
+        if pool > sizes.n:
+            continue
+        theorem = theorem_for(center, wish.noise, wish.metric, sizes, wish.level.part(_MARGIN))
+        assert isinstance(theorem, WeberTheorem), "the theorem of this center"
+        radii = {
+            scale: np.full(len(ranks), 1.0 / math.sqrt(scale))
+            for scale, (ranks, _) in theorem.levels.items()
+        }
+        yield Proposal(center, theorem.distance(radii, wish.eps))
+
+
+def _affordable(wish: Wish) -> Sizes:
+    """Four times as many samples certify as answer, as by default, where m is left open.
+
+    These centers go on gaining from more samples, so the choice must not count on a million.
+    """
+    return Sizes(wish.sizes.n, min(wish.sizes.m, 4 * (wish.sizes.n + 1)))
+
+
 def medoids(wish: Wish) -> Iterator[Proposal]:
     """Theorem B: for any metric; large pools win at small eps, many candidates at large ones."""
     yield _medoid(Medoid(), wish, wish.level)
@@ -109,7 +175,10 @@ def _from_samples(metric: Metric, pool: int, share: float) -> float:
     return math.sqrt(1.0 + out / pool)
 
 
-KINDS: tuple[Callable[[Wish], Iterator[Proposal]], ...] = (geometric_medians, medoids)
+KINDS: tuple[Callable[[Wish], Iterator[Proposal]], ...] = (
+    *(geometric_medians, clipped_means),
+    *(weber_points, medoids),
+)
 """Every kind of center, with when it wins: a new one is added here."""
 
 

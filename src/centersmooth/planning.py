@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from centersmooth.centers import Center, Medoid, default_center
+from centersmooth.centers import Center, Medoid, WeberPoint, default_center
 from centersmooth.confidence import Confidence, Joint, Split, confidence
 from centersmooth.design import Proposal, Wish, proposals
 from centersmooth.errors import ArgumentError, BudgetError, expected
@@ -228,6 +228,8 @@ def _named(center: Center) -> str:
     if isinstance(center, Medoid):
         pool = f", pool={center.pool}" if center.pool > 1 else ""
         return f"Medoid({center.candidates}{pool})"
+    if isinstance(center, WeberPoint):
+        return f"WeberPoint({center.pool})"
     return type(center).__name__
 
 

@@ -66,11 +66,17 @@ class WeberTheorem(Theorem):
         return self._sure(law, 1.0)
 
     def bound(self, ranked: Ranked, row: int, eps: float) -> float:
-        if not self.decides(eps):
+        distance = self.distance(self._radii(ranked, row), eps)
+        if math.isinf(distance):
             return self.metric.diameter
-        law = self._law(self._radii(ranked, row), eps)
-        distance = least(lambda d: self._sure(law, d))
         return min(float(self.metric.value(self._slack(distance))), self.metric.diameter)
+
+    def distance(self, radii: dict[int, FloatArray], eps: float) -> float:
+        """The least D for these radii of the levels of every scale; infinite if there is none."""
+        if not self.decides(eps):
+            return math.inf
+        law = self._law(radii, eps)
+        return least(lambda d: self._sure(law, d))
 
     def radius(self, ranked: Ranked, row: int, tau: float) -> float:
         """`bound`, inverted: no level depends on eps, so it holds for all eps at once."""
