@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import trapezoid
 from scipy.stats import kstest
 
 from centersmooth.errors import ArgumentError, InputError
@@ -194,6 +195,6 @@ def test_chi_squared_is_the_variance_of_the_likelihood_ratio(eps: float) -> None
     grid = np.linspace(-12, 14, 400_001)
     density = np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi)
     ratio = np.exp(grid * eps / sigma - (eps / sigma) ** 2 / 2)
-    variance = float(np.trapezoid(density * (ratio - 1) ** 2, grid))
+    variance = float(trapezoid(density * (ratio - 1) ** 2, grid))
     assert Gaussian(sigma).chi_squared(eps) == pytest.approx(variance, rel=1e-6)
     assert Gaussian(sigma).chi_squared(100.0) == math.inf
