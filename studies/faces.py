@@ -26,7 +26,7 @@ from centersmooth.store import Record, Store
 from centersmooth.study import Study
 from studies import mtcnn
 from studies.columns import Smoothed, columns
-from studies.data import celeba, portraits
+from studies.data import celeba, people
 from studies.figures import save
 from studies.pictures import as_array
 from studies.records import rows_of, write_rows
@@ -43,7 +43,9 @@ class Faces:
     """MTCNN on photos of one source."""
 
     name: str = "faces"
-    photos: Callable[[int], tuple[torch.Tensor, list[str]]] = portraits
+    photos: Callable[[int], tuple[torch.Tensor, list[str]]] = people
+    shown: bool = True
+    """Whether the first photo may be shown: it is free, or it stays on this machine."""
 
     def run(self, scale: Scale) -> None:
         """Certify what is missing, then write records and pictures."""
@@ -54,7 +56,8 @@ class Faces:
             scale.results / "records" / f"{self.name}.jsonl",
             rows_of(self.name, folder, kind_of_answer),
         )
-        save(allowed_regions(folder, photos), scale.results / "figures", f"{self.name}-examples")
+        where = scale.results / "figures" if self.shown else folder
+        save(allowed_regions(folder, photos[0]), where, f"{self.name}-examples")
 
     def study(self, scale: Scale) -> tuple[Study, torch.Tensor]:
         """The reference for certified errors is the box found in the photo without noise."""
@@ -99,25 +102,26 @@ def _box(text: str | None) -> Box | None:
     return Box(*values.tolist()) if values.numel() else None
 
 
-def allowed_regions(run: Path, photos: torch.Tensor) -> Figure:
-    """Photos with the base box, the smoothed box, and where every answer under attack must lie."""
+def allowed_regions(run: Path, photo: torch.Tensor) -> Figure:
+    """The first photo with the base box, the smoothed box, and where all answers must lie."""
     with Store(run) as store:
-        kept = [record for record in store.records() if record.procedure == "sharp"]
-    setting = kept[0].setting
-    chosen = [record for record in kept if record.setting == setting][:_SHOWN]
+        found = [r for r in store.records() if r.procedure == "sharp" and r.index == 0]
+    chosen = found[:_SHOWN]
     with style.rules():
-        figure = Figure(figsize=(2.1 * len(chosen), 2.6), layout="constrained")
+        figure = Figure(figsize=(2.3 * len(chosen), 2.6), layout="constrained")
         axes = figure.subplots(1, len(chosen), squeeze=False)[0]
         for ax, record in zip(axes, chosen, strict=True):
-            ax.imshow(as_array(photos[record.index]))
+            sigma = record.noise["fields"]["sigma"]
+            ax.imshow(as_array(photo))
             ax.set_axis_off()
-            ax.set_title(f"ε₂ = {record.bounds[-1]:.2f} at ε₁ = {record.eps[-1]:g}", fontsize=8.5)
+            told = f"σ = {sigma:g}, ε₁ = {record.eps[0]:g}: ε₂ = {record.bounds[0]:.2f}"
+            ax.set_title(told, fontsize=8.5)
             _draw(ax, record)
         return figure
 
 
 def _draw(ax: Axes, record: Record) -> None:
-    base, smoothed, bound = _box(record.base), _box(record.smoothed), record.bounds[-1]
+    base, smoothed, bound = _box(record.base), _box(record.smoothed), record.bounds[0]
     if base is not None:
         _outline(ax, base, style.PAPER, "--")
     if smoothed is None:
@@ -138,5 +142,5 @@ def _outline(ax: Axes, box: Box, colour: str, line: str) -> None:
 
 
 PARTS = (Faces(),)
-ON_REQUEST = (Faces("celeba", celeba),)
+ON_REQUEST = (Faces("celeba", celeba, shown=False),)
 """Parts whose photos nothing can fetch."""

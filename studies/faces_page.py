@@ -16,9 +16,10 @@ from studies.tables import bounds_table, spent, table, verdict
 AIM = 0.8
 _SETUP = """\
 MTCNN with its published weights (faces of {least} pixels and more) on portrait photos scaled to
-128 x 128. σ and ε₁ are in the same units, those of the photo, whose values go from 0 to 1; noise is
-clipped inside the model, as a camera would. The largest face is the answer, and "no face" is an
-answer too: the empty box, at distance 1 from every other.
+128 x 128: NASA's portrait of Eileen Collins, which is in the public domain, and others that are
+fetched and not shown. σ and ε₁ are in the same units, those of the photo, whose values go from 0 to
+1; noise is clipped inside the model, as a camera would. The largest face is the answer, and "no
+face" is an answer too: the empty box, at distance 1 from every other.
 
 The certified error is about the box found in the photo without noise: the photos come without boxes
 drawn by hand.

@@ -149,3 +149,18 @@ def test_celeba_is_read_from_where_it_was_put(
     found, chosen = data.celeba(2, 16)
     assert found.shape == (2, 3, 16, 16)
     assert chosen == ["182638.jpg", "182639.jpg"]
+
+
+def test_the_astronaut_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.zeros((512, 512, 3))
+    whole[:256, 96:352] = 240
+    wheel = zipped(tmp_path / "wheel.whl", ("skimage/data/astronaut.png", png(whole)))
+    head = data.astronaut_of(wheel, 16)
+    assert head.shape == (3, 16, 16)
+    assert float(head.min()) > 0.9  # cut out of the dark
+    monkeypatch.setattr(data, "astronaut", lambda size: head)
+    monkeypatch.setattr(data, "portraits", lambda n, size: (torch.zeros(n, 3, 16, 16), ["a", "b"]))
+    photos, names = data.people(3, 16)
+    assert names == ["astronaut.png", "a", "b"]
+    assert torch.equal(photos[0], head)
+    assert data.people(1, 16)[1] == ["astronaut.png"]
