@@ -61,9 +61,9 @@ def test_only_what_can_be_averaged_is_pooled() -> None:
 def test_euclidean_outputs_get_the_mean_for_small_attacks_and_the_median_for_larger(
     metric: metrics.Metric,
 ) -> None:
-    for shift in (0.0, 0.1, 0.5, 1.0):
+    for shift in (0.0, 0.1, 0.5, 0.75):
         assert best_center(metric, NOISE, shift * SIGMA) == cs.ClippedMean()
-    for shift in (1.25, 2.0, 50.0):
+    for shift in (0.8, 1.25, 2.0, 50.0):
         assert best_center(metric, NOISE, shift * SIGMA) == cs.GeometricMedian()
 
 

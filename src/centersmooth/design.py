@@ -45,6 +45,9 @@ _SCALES = (1, 2, 4, 8)
 _TOP, _REACH = 0.1, 6.5
 """Of a clipped mean: the share of the spread in its widest direction, and how far samples that
 are pulled in may still lie, in radii."""
+_CONTAINED = 0.76
+"""Beyond this chi-squared (0.75 sigma) some models' outputs leave the region at x', which the
+prediction cannot know; the bound is then several times larger."""
 _CANDIDATES = (100, 150, 200, 300, 400, 600)
 _MOST_DRAWS = 2
 """Candidates cost at most this many times the answer samples."""
@@ -101,7 +104,7 @@ def clipped_means(wish: Wish) -> Iterator[Proposal]:
     center, sizes = ClippedMean(), _affordable(wish)
     theorem = theorem_for(center, wish.noise, wish.metric, sizes, wish.level)
     assert isinstance(theorem, ClippedMeanTheorem), "the theorem of this center"
-    if not theorem.decides(wish.eps):
+    if chi_squared > _CONTAINED or not theorem.decides(wish.eps):
         yield Proposal(center, math.inf)
         return
     usual = math.sqrt(1.0 / sizes.n)
