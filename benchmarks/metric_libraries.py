@@ -70,7 +70,7 @@ def then(measure: Measure, change: Callable[[Table], Table]) -> Measure:
 
 
 def equal_labels(a: Any, b: Any) -> Table:
-    return np.asarray(a)[:, None] != np.asarray(b)[None, :]
+    return (np.asarray(a)[:, None] != np.asarray(b)[None, :]).astype(np.float64)
 
 
 def skimage_ssim(a: Any, b: Any) -> float:

@@ -251,17 +251,18 @@ class Discrete(Metric):
         return Block(torch.from_numpy(rows.reshape(-1, 4).view(np.int64)), valid)
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
-        return torch.from_numpy(_unequal(a.numpy(), b.numpy()))
+        return torch.from_numpy(_unequal(a.numpy(), np.ascontiguousarray(b.numpy().T)))
 
 
 @numba.njit(cache=True, nogil=True)
 def _unequal(a, b):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """1 for rows of four words that differ anywhere, else 0."""
-    out = np.empty((len(a), len(b)))
+    """1 for rows of four words that differ anywhere, else 0; b word by word, for SIMD."""
+    out = np.empty((len(a), b.shape[1]))
+    b_one, b_two, b_three, b_four = b[0], b[1], b[2], b[3]
     for i in range(len(a)):
-        one, two, three, four = a[i]
-        for j in range(len(b)):
-            apart = (one ^ b[j, 0]) | (two ^ b[j, 1]) | (three ^ b[j, 2]) | (four ^ b[j, 3])
+        one, two, three, four = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+        for j in range(b.shape[1]):
+            apart = (one ^ b_one[j]) | (two ^ b_two[j]) | (three ^ b_three[j]) | (four ^ b_four[j])
             out[i, j] = 1.0 if apart != 0 else 0.0
     return out
 
