@@ -17,6 +17,7 @@ import bounds
 import latency
 import memory
 import metrics
+import noises
 import normed
 import overhead
 import pools
@@ -30,7 +31,7 @@ PARTS = {
     part.__name__: part
     for part in (
         *(bounds, normed, sharper, small_eps, pools, adaptive),
-        *(overhead, memory, latency, metrics, ray_speed),
+        *(overhead, memory, latency, metrics, noises, ray_speed),
     )
 }
 

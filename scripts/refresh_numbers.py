@@ -1,14 +1,16 @@
-"""Put the numbers of benchmarks/records into README.md.
+"""Put the numbers of benchmarks/records into README.md and the pages that tell them.
 
     python scripts/refresh_numbers.py
 
-They stand between `<!-- begin compared -->` and `<!-- end compared -->`; nothing there is written
-by hand. A test holds the two together.
+They stand between `<!-- begin NAME -->` and `<!-- end NAME -->`, or in the last column of a table
+of speeds; nothing there is written by hand. A test holds pages and records together.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,18 +18,51 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "benchmarks" / "records"
-BEGIN, END = "<!-- begin compared -->\n", "<!-- end compared -->"
-
 NAMES = {"l2": "L2", "angular": "Angular", "tv": "TotalVariation", "jaccard": "MaskJaccard"}
 CENTERS = {"l2": "GeometricMedian", "angular": "GeometricMedian", "tv": "Medoid"}
 BUDGETS = ("default", "1,700", "50,100")
 WEBER = "Weber point, pool 2"
 
 
-def refreshed(page: str) -> str:
-    """The page with what the records say now."""
-    start, end = page.index(BEGIN) + len(BEGIN), page.index(END)
-    return page[:start] + compared() + page[end:]
+def pages() -> dict[Path, str]:
+    """Every page with numbers of ours, as it should be."""
+    readme, docs = ROOT / "README.md", ROOT / "docs"
+    normed, distances, noises = (
+        docs / "theory/theorem-c-normed.md",
+        docs / "metrics.md",
+        docs / "noises.md",
+    )
+    pairs = {name: one["ours"] for name, one in _record("metrics")["pairs"].items()}
+    copies = {name: one["rate"] for name, one in _record("noises")["copies"].items()}
+    return {
+        readme: between(readme.read_text(encoding="utf-8"), "compared", compared()),
+        normed: between(normed.read_text(encoding="utf-8"), "normed", centers()),
+        distances: with_speeds(distances.read_text(encoding="utf-8"), pairs),
+        noises: with_speeds(noises.read_text(encoding="utf-8"), copies),
+    }
+
+
+def between(page: str, name: str, text: str) -> str:
+    """The page with this text between its marks."""
+    begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
+    return page[: page.index(begin) + len(begin)] + text + page[page.index(end) :]
+
+
+def with_speeds(page: str, rates: dict[str, float]) -> str:
+    """The page with the last column of its tables telling these rates."""
+
+    def row(found: re.Match[str]) -> str:
+        rate = rates.get(found["name"])
+        return found[0] if rate is None else f"{found['rest']}| {rounded(rate)} |"
+
+    return re.sub(r"^(?P<rest>\| `(?P<name>\w+)\(.*)\| [^|]* \|$", row, page, flags=re.MULTILINE)
+
+
+def rounded(rate: float) -> str:
+    """Two digits, in words above a million."""
+    step = 10 ** (math.floor(math.log10(rate)) - 1)
+    whole = round(rate / step) * step
+    return f"{whole / 1e6:g} million" if whole >= 1e6 else f"{whole:,.0f}"
 
 
 def compared() -> str:
@@ -61,6 +96,22 @@ def _normed(record: Any) -> list[list[str]]:
     return [["TotalVariation", "WeberPoint(2)", "49,999", *_ratios(ours, record["published"])]]
 
 
+def centers() -> str:
+    """All centers for total variation, at both budgets, beside the published bound."""
+    record = _record("normed")
+    rows = [["center", "budget", "h = 1", "h = 1.5", "h = 2"], ["---"] * 5]
+    for budget in record["ours"][0]["bounds"]:
+        for center in record["ours"][0]["bounds"][budget]:
+            ours = [
+                [b or math.inf for b in one["bounds"][budget][center]] for one in record["ours"]
+            ]
+            found = [
+                "-" if text == "inf" else text for text in _ratios(ours, record["published"], 3)
+            ]
+            rows.append([center, budget, *found])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
 def _small(record: Any) -> str:
     """Theorem D beside Theorem C."""
     default = [one for one in record["records"] if one["budget"] == "default"]
@@ -73,13 +124,14 @@ def _small(record: Any) -> str:
     )
 
 
-def _ratios(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> list[str]:
+def _ratios(
+    ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]], digits: int = 2
+) -> list[str]:
     """For each ε, the median over images."""
     found = ([a[i] / b[i] for a, b in zip(ours, theirs, strict=True)] for i in range(3))
-    return [f"{statistics.median(ratios):.2f}" for ratios in found]
+    return [f"{statistics.median(ratios):.{digits}f}" for ratios in found]
 
 
 if __name__ == "__main__":
-    readme = ROOT / "README.md"
-    page = refreshed(readme.read_text(encoding="utf-8"))
-    readme.write_text(page, encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -66,10 +66,11 @@ def columns(
                     answer_samples=10 * budget.answer_samples + 9,
                     only=range(min(budget.thorough_inputs, budget.inputs)),
                 )
-            yield replace(
-                ours,
-                name=f"{ours.name}, published",
-                eps=points,
-                published=budget.published,
-                only=range(min(budget.published_inputs, budget.inputs)),
-            )
+            if budget.published_inputs:
+                yield replace(
+                    ours,
+                    name=f"{ours.name}, published",
+                    eps=points,
+                    published=budget.published,
+                    only=range(min(budget.published_inputs, budget.inputs)),
+                )

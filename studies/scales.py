@@ -76,7 +76,7 @@ def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float
 SMALL = Scale(
     name="small",
     restoration=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 1),
-    ablation=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 1),
+    ablation=Budget(3, 999, 4_000, PublishedProcedure(n=7_000, m=20_000), 0),
     restoring=((1.5, 0.375), (2.0, 0.5)),
     training=Training(epochs=2, images=12_800),
     noise_levels=(0.0, 0.25),

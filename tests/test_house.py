@@ -26,7 +26,7 @@ LAYERS = (
     *("specification", "kernels", "noise", "metrics", "models", "sampling", "tuning", "progress"),
     *("centers", "theorems", "design", "goals", "looks", "stopping"),
     *("planning", "wording", "certificates", "plotting"),
-    *("procedure", "published", "certifying", "smoother", "attacks"),
+    *("procedure", "answering", "published", "certifying", "smoother", "attacks"),
     *("executors", "store", "study", "report"),
     *("demo_pictures", "demo", "cli", "__main__", "__init__"),
 )

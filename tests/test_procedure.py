@@ -9,6 +9,7 @@ import torch
 
 import centersmooth as cs
 from centersmooth import metrics
+from centersmooth.answering import find_answers
 from centersmooth.errors import ArgumentError, OutputError
 from centersmooth.models import Model
 from centersmooth.procedure import (
@@ -17,7 +18,6 @@ from centersmooth.procedure import (
     Source,
     check_on_invalid,
     check_target,
-    find_answers,
     prepare,
     warn_about_units,
 )

@@ -36,6 +36,12 @@ def test_ours_thorough_and_published_for_every_metric_on_shared_draws() -> None:
     assert (thorough.samples, thorough.answer_samples) == (2_000, 609)
 
 
+def test_nothing_is_published_where_no_input_is_meant_for_it() -> None:
+    none = Budget(3, 60, 200, PUBLISHED, 0)
+    found = columns([(0.5, 0.05)], METRICS, lambda s: Smoothed(model, "as it is"), none)
+    assert [setting.procedure for setting in found] == ["sharp", "sharp"]
+
+
 def test_the_full_scale_spends_what_it_should() -> None:
     smoothed = Smoothed(model, "as it is")
     found = list(columns(FULL.restoring, METRICS, lambda s: smoothed, FULL.restoration))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from centersmooth.answering import Answering
 from centersmooth.centers import Answer, Center
 from centersmooth.certificates import Certificate, Provenance
 from centersmooth.confidence import Confidence, Joint, Split, confidence
@@ -18,8 +19,8 @@ from centersmooth.metrics import Block, Metric
 from centersmooth.models import Model
 from centersmooth.noise import Noise
 from centersmooth.planning import check_budget, theorem_of
-from centersmooth.procedure import Counting, Party, Source, check_target, find_answers
-from centersmooth.progress import ProgressOption, Unfinished, progress_bar
+from centersmooth.procedure import Counting, Party, Source, check_target
+from centersmooth.progress import Advance, ProgressOption, Unfinished, progress_bar
 from centersmooth.sketch import Ranked
 from centersmooth.stopping import Stopped, Stopping
 from centersmooth.theorems import Sizes, Theorem, theorem_for
@@ -95,6 +96,7 @@ def certify_together(
     ]
     if resume:
         _check_resume(resume, source, parties, wanted, samples, stoppings)
+        _check_answering(resume, first.answer_samples)
     run = _run(first, source, parties, wanted, stoppings, resume)
     total = max(p.center.draws for p in parties) + first.answer_samples + max(run.counted)
     provenance = Provenance(
@@ -173,12 +175,13 @@ def _run(
     draws = max(party.center.draws for party in parties) + first.answer_samples
     samples = max(stopping.looks.last for stopping in stoppings)
     with progress_bar(first.progress, "certifying", draws + samples) as advance:
-        if resume:
+        if resume and resume.answers:
             answers = resume.answers
             advance(draws)
         else:
-            answers = find_answers(source, parties, first.answer_samples, advance)
-        counting = Counting(source, parties, answers, wanted, resume)
+            answers = _answers(first, source, parties, wanted, stoppings, resume, advance)
+        counted = resume if resume and resume.answers else None
+        counting = Counting(source, parties, answers, wanted, counted)
         try:
             advance(counting.done)
             found = [_settled(counting, place, stoppings[place]) for place in range(len(parties))]
@@ -191,9 +194,39 @@ def _run(
             error.unfinished = counting.unfinished(stoppings)  # type: ignore[attr-defined]
             raise
     stopped = tuple(one for one in found if one is not None)
-    counted = tuple(map(counting.counted, range(len(parties))))
+    totals = tuple(map(counting.counted, range(len(parties))))
     ranked = tuple(sketch.ranked() for sketch in counting.sketches)
-    return _Sampled(answers, ranked, counted, stopped)
+    return _Sampled(answers, ranked, totals, stopped)
+
+
+def _answers(
+    first: Certifiable,
+    source: Source,
+    parties: Sequence[Party],
+    wanted: Sequence[Block | None],
+    stoppings: Sequence[Stopping],
+    resume: Unfinished | None,
+    advance: Advance,
+) -> tuple[Answer, ...]:
+    """The first phase; what interrupts it carries what had been drawn."""
+    answering = resume.answering if resume else None
+    answering = answering or Answering(parties, first.answer_samples)
+    try:
+        return answering.run(source, advance)
+    except BaseException as error:
+        error.unfinished = Unfinished(  # type: ignore[attr-defined]
+            seed=source.address.root,
+            x=source.address.x,
+            noise=source.noise,
+            parties=tuple(parties),
+            targets=tuple(wanted),
+            answers=(),
+            sketches=(),
+            done=0,
+            stoppings=tuple(stoppings),
+            answering=answering,
+        )
+        raise
 
 
 def _settled(counting: Counting, place: int, stopping: Stopping) -> Stopped | None:
@@ -333,6 +366,14 @@ def _check_resume(
         fix = "Looks that were not paid for would make the bound too small: ask the same again."
         what = "the goals, tolerances, samples and alpha of the run that stopped"
         raise ArgumentError(expected(what, "others", fix))
+
+
+def _check_answering(resume: Unfinished, samples: int) -> None:
+    """Answers that were not found yet are those of so many samples."""
+    if resume.answering and resume.answering.samples != samples:
+        fix = "Resume with the smoother of the run that stopped."
+        what = f"answer_samples={resume.answering.samples}"
+        raise ArgumentError(expected(what, samples, fix))
 
 
 def _same_target(party: Party, one: Block | None, other: Block | None) -> bool:

@@ -1,4 +1,4 @@
-"""The two phases of a certificate: find the answer, then count distances from it.
+"""Where outputs come from, and the certification phase: distances from the answer are counted.
 
 Several smoothers of one model and noise can share the draws: each is a party to the run.
 """
@@ -20,13 +20,11 @@ from centersmooth.errors import ArgumentError, OutputError, expected
 from centersmooth.metrics import Block, Metric
 from centersmooth.models import Model, check_contract
 from centersmooth.noise import Noise
-from centersmooth.outputs import Outputs, join, pick
+from centersmooth.outputs import Outputs, pick
 from centersmooth.progress import Advance, Unfinished
 from centersmooth.sampling import (
-    CANDIDATES,
     CERTIFICATION,
     PROBES,
-    SAMPLES,
     Address,
     Batching,
     draw,
@@ -168,44 +166,13 @@ def _shape(output: Any) -> str:
     return f"{type(output).__name__} of shape {tuple(shape)}" if shape is not None else repr(output)
 
 
-def find_answers(
-    source: Source, parties: Sequence[Party], samples: int, advance: Advance
-) -> tuple[Answer, ...]:
-    """The smoothing phase: candidates first, then the samples that choose among them."""
-    _check_groups(source, parties)
-    gatherings = [party.center.gather(party.metric, samples) for party in parties]
-    draws = max(party.center.draws for party in parties)
-    candidates = _collect(source.outputs(CANDIDATES, (0, draws)), advance) if draws else []
-    for party, gathering in zip(parties, gatherings, strict=True):
-        if party.center.draws:
-            own = candidates[: party.center.draws]
-            source.collate(party, own, CANDIDATES, 0)
-            gathering.add_candidates(own)
-    start = 0
-    for outputs in source.outputs(SAMPLES, (0, samples)):
-        for party, gathering in zip(parties, gatherings, strict=True):
-            block = source.collate(party, outputs, SAMPLES, start)
-            gathering.add_samples(block, outputs)
-        start += len(outputs)
-        advance(len(outputs))
-    return tuple(gathering.answer() for gathering in gatherings)
-
-
-def _check_groups(source: Source, parties: Sequence[Party]) -> None:
+def check_groups(source: Source, parties: Sequence[Party]) -> None:
     """Outputs that are averaged come from one batch, so that batches can be cut anywhere else."""
     for group in (party.center.group for party in parties):
         if source.batching.size % group:
             what = f"a batch_size that is a multiple of {group}"
             fix = "The center averages outputs in groups of that size."
             raise ArgumentError(expected(what, source.batching.size, fix))
-
-
-def _collect(batches: Iterator[Outputs], advance: Advance) -> Outputs:
-    parts = []
-    for outputs in batches:
-        parts.append(outputs)
-        advance(len(outputs))
-    return join(parts)
 
 
 _Measured = tuple[Block, NDArray[np.float64]]
@@ -222,7 +189,7 @@ class Counting:
         targets: Sequence[Block | None],
         resume: Unfinished | None,
     ) -> None:
-        _check_groups(source, parties)
+        check_groups(source, parties)
         self._source, self._parties, self._answers = source, tuple(parties), tuple(answers)
         self._targets = tuple(targets)
         self._rows = [_rows(a, t) for a, t in zip(answers, targets, strict=True)]

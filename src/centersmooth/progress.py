@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from centersmooth.answering import Answering
     from centersmooth.centers import Answer
     from centersmooth.metrics import Block
     from centersmooth.noise import Noise
@@ -37,6 +38,8 @@ class Unfinished:
     done: int
     stoppings: tuple[Stopping, ...] = ()
     """What each was waiting for; empty for a number of samples fixed beforehand."""
+    answering: Answering | None = None
+    """Where the answers were, if they had not been found yet; there are no sketches then."""
 
 
 @contextmanager

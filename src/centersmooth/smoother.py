@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from centersmooth.answering import find_answers
 from centersmooth.centers import Answer, Center, default_center
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together, check_count
@@ -23,7 +24,6 @@ from centersmooth.procedure import (
     Party,
     Source,
     check_on_invalid,
-    find_answers,
     prepare,
     warn_about_units,
 )

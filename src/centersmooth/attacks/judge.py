@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from centersmooth.answering import find_answers
 from centersmooth.errors import CenterError
 from centersmooth.metrics import Block
-from centersmooth.procedure import Party, Source, find_answers
+from centersmooth.procedure import Party, Source
 from centersmooth.sampling import Address
 
 _MOVED = b"an input that an attack tries"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from centersmooth import published
+from centersmooth.answering import find_answers
 from centersmooth.centers import Answer
 from centersmooth.certificates import Certificate
 from centersmooth.certifying import certify_together
@@ -30,7 +31,7 @@ from centersmooth.errors import (
 from centersmooth.metrics import Block
 from centersmooth.models import Model
 from centersmooth.outputs import Outputs, join, pick
-from centersmooth.procedure import Counting, Party, Source, check_target, find_answers
+from centersmooth.procedure import Counting, Party, Source, check_target
 from centersmooth.progress import Unfinished
 from centersmooth.sampling import CERTIFICATION, Address, Batching, fingerprint
 from centersmooth.sketch import Sketch
