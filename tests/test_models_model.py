@@ -155,6 +155,25 @@ def test_weights_trained_between_two_runs_count() -> None:
     assert torch.allclose(fresh, network(images), atol=1e-5)
 
 
+def test_the_twin_copies_the_weights_of_convolutions_alone() -> None:
+    network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Flatten(), nn.Linear(288, 4))
+    network = network.eval()
+    wrapped = model(network)
+    wrapped(torch.ones(2, 3, 8, 8), channels_last=True)
+    twin = wrapped._laid_out
+    assert twin is not None
+    assert twin[0].weight is not network[0].weight  # type: ignore[index]
+    assert twin[0].weight.is_contiguous(memory_format=torch.channels_last)  # type: ignore[index]
+    assert twin[3].weight is network[3].weight  # type: ignore[index]
+    assert twin[1].running_mean is network[1].running_mean  # type: ignore[index]
+
+
+def test_a_module_that_cannot_be_copied_keeps_its_layout() -> None:
+    network = conv()
+    network.handle = (number for number in range(3))  # type: ignore[assignment]
+    assert not model(network).takes_channels_last
+
+
 def test_only_modules_with_images_weights_take_channels_last() -> None:
     assert model(conv()).takes_channels_last
     assert not model(nn.Linear(3, 2)).takes_channels_last

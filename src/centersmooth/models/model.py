@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ class Model:
             raise ArgumentError(expected("a callable model", type(function).__name__, fix))
         self.function = function
         self.device = _device_of(function) if device is None else _known(device)
-        self._weights: dict[str, torch.Tensor] | None = None
+        self._laid_out: torch.nn.Module | None = None
 
     def __call__(self, batch: Any, channels_last: bool = False) -> Outputs:
         """The outputs for a batch, one per row; images may come with channels last in memory."""
@@ -34,19 +35,23 @@ class Model:
 
     @property
     def takes_channels_last(self) -> bool:
-        """Whether the weights can be laid out with channels last."""
+        """Whether there is a twin of the model with weights to lay out with channels last."""
         module = self.function
         if not isinstance(module, torch.nn.Module) or isinstance(module, torch.jit.ScriptModule):
             return False
-        return any(weight.dim() == 4 for weight in module.parameters())
+        if not any(weight.dim() == 4 for weight in module.parameters()):
+            return False
+        try:
+            self._laid_out = self._laid_out or _twin(module)
+        except Exception:  # whatever a module holds that cannot be copied
+            return False
+        return True
 
     def _channels_last(self, batch: torch.Tensor) -> Any:
-        """The module on a copy of its weights laid out anew: the caller's own stay untouched."""
+        """The outputs of the twin: the caller's own weights stay untouched."""
         assert isinstance(self.function, torch.nn.Module), "see takes_channels_last"
-        if self._weights is None:
-            named = (*self.function.named_parameters(), *self.function.named_buffers())
-            self._weights = {name: _laid_out(weight.detach()) for name, weight in named}
-        return torch.func.functional_call(self.function, self._weights, (_laid_out(batch),))
+        self._laid_out = self._laid_out or _twin(self.function)
+        return self._laid_out(_laid_out(batch))
 
     def place(self, x: Any) -> Any:
         """The input on the model's device."""
@@ -57,7 +62,7 @@ class Model:
     def begin(self) -> None:
         """Before each run: refuse training mode, in which BatchNorm mixes the samples of a batch,
         and forget laid-out weights, for the caller may have trained since."""
-        self._weights = None
+        self._laid_out = None
         if not isinstance(self.function, torch.nn.Module):
             return
         training = [name or "the model" for name, m in self.function.named_modules() if m.training]
@@ -80,6 +85,21 @@ def _tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
     """A copy: torch takes no reversed axes, foreign byte orders or arrays it must not write to."""
     kind = array.dtype.newbyteorder("=")
     return torch.from_numpy(array.astype(np.float64 if kind == np.longdouble else kind))
+
+
+def _twin(module: torch.nn.Module) -> torch.nn.Module:
+    """A copy that shares all weights but those of convolutions, which it has laid out anew."""
+    shared: dict[int, Any] = {}
+    for weight in (*module.parameters(), *module.buffers()):
+        anew = weight.dim() == 4
+        shared[id(weight)] = _frozen(weight) if anew else weight
+    return copy.deepcopy(module, shared)
+
+
+def _frozen(weight: torch.Tensor) -> torch.Tensor:
+    tensor = _laid_out(weight.detach())
+    is_parameter = isinstance(weight, torch.nn.Parameter)
+    return torch.nn.Parameter(tensor, requires_grad=False) if is_parameter else tensor
 
 
 def _laid_out(tensor: torch.Tensor) -> torch.Tensor:
