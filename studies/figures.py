@@ -105,11 +105,14 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _from_zero(ax: Axes) -> None:
-    """Both axes start at 0, with room above the highest marker."""
-    heights = [float(y) for line in ax.lines for y in np.asarray(line.get_ydata(), dtype=float)]
-    highest = max((y for y in heights if np.isfinite(y)), default=1.0)
-    ax.set_xlim(left=0)
-    ax.set_ylim(0, 1.08 * highest or 1.0)
+    """Both axes start at 0, with room beyond the farthest markers."""
+    ax.set_xlim(0, 1.04 * _farthest(ax, "x"))
+    ax.set_ylim(0, 1.08 * _farthest(ax, "y"))
+
+
+def _farthest(ax: Axes, axis: str) -> float:
+    values = [float(v) for line in ax.lines for v in getattr(line, f"get_{axis}data")(orig=True)]
+    return max((v for v in values if np.isfinite(v)), default=1.0) or 1.0
 
 
 def _curve(
