@@ -7,7 +7,6 @@ processor, on one thread: they do not count what else the machine does.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from allocator import keep_memory
 from metric_cases import Case, cases, lpips_metric, photographs
 from metric_libraries import OTHER_FORMULA, Measure, available
 from tables import table
@@ -36,15 +36,9 @@ def run(folder: Path, quick: bool) -> dict[str, Any]:
 
 
 def settle() -> None:
-    """One thread, and an allocator that keeps what it has.
-
-    Otherwise whoever comes after a large temporary of another pays for fresh pages.
-    """
+    """One thread, and an allocator that keeps what it has."""
     torch.set_num_threads(1)
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        for option in (-1, -3):  # when to give memory back, when to map it
-            library.mallopt(option, 2**30)
+    keep_memory()
 
 
 def measured(name: str, case: Case, quick: bool) -> dict[str, Any]:

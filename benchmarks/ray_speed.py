@@ -17,7 +17,7 @@ from centersmooth.executors import Executor, Ray, Serial
 TITLE = "Ray"
 SAMPLES, INPUTS = 20_000, 24
 WARM = 4  # records before the clock starts: processes stand, kernels are compiled
-ROUNDS = 2  # each way, in turns; the best counts, for others may be using the machine
+ROUNDS = 1  # each way, in turns; the best counts: more where others use the machine
 WAYS: dict[str, Executor] = {
     "serial, 1 thread": Serial(threads=1),
     "Ray, 1 worker": Ray(workers=1, threads=1),
