@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import torch
 from allocator import keep_memory
@@ -38,6 +39,7 @@ def run(folder: Path, quick: bool) -> dict[str, Any]:
 def settle() -> None:
     """One thread, and an allocator that keeps what it has."""
     torch.set_num_threads(1)
+    numba.set_num_threads(1)
     keep_memory()
 
 
