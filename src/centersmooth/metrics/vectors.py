@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numba
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from centersmooth import kernels
 from centersmooth.errors import OutputError, expected
@@ -245,10 +246,11 @@ class Discrete(Metric):
     def collate(self, outputs: Outputs) -> Block:
         if isinstance(outputs, torch.Tensor):
             outputs = list(outputs)
-        digests = _digests(outputs)
-        rows = np.array([d or bytes(32) for d in digests], dtype="V32").view(np.uint64)
-        valid = torch.tensor([d is not None for d in digests], dtype=torch.bool)
-        return Block(torch.from_numpy(rows.reshape(-1, 4).view(np.int64)), valid)
+        names, places = _named(outputs)
+        rows = np.array([name or bytes(32) for name in names], dtype="V32").view(np.uint64)
+        valid = np.array([name is not None for name in names], dtype=bool)
+        words = torch.from_numpy(rows.reshape(-1, 4).view(np.int64)[places])
+        return Block(words, torch.from_numpy(valid[places]))
 
     def lengths(self, a: Any, b: Any) -> torch.Tensor:
         return torch.from_numpy(_unequal(a.numpy(), np.ascontiguousarray(b.numpy().T)))
@@ -267,19 +269,13 @@ def _unequal(a, b):  # type: ignore[no-untyped-def]  # pragma: no cover - compil
     return out
 
 
-def _digests(outputs: Sequence[Any]) -> list[bytes | None]:
-    """A digest per output; labels repeat, so a string or whole number is read once."""
-    known: dict[tuple[type, Any], bytes | None] = {}
-    found = []
-    for output in outputs:
-        key = (type(output), output) if type(output) in (str, int) else None
-        digest = known.get(key) if key else None
-        if digest is None:
-            digest = _digest(output)
-            if key:
-                known[key] = digest
-        found.append(digest)
-    return found
+def _named(outputs: Sequence[Any]) -> tuple[list[bytes | None], NDArray[np.intp]]:
+    """A digest per value, and which of them each output has; labels repeat, and are read once."""
+    if outputs and set(map(type, outputs)) <= {str}:
+        places = {value: place for place, value in enumerate(dict.fromkeys(outputs))}
+        found = np.fromiter(map(places.__getitem__, outputs), dtype=np.intp, count=len(outputs))
+        return list(map(_digest, places)), found
+    return list(map(_digest, outputs)), np.arange(len(outputs))
 
 
 def _digest(output: Any) -> bytes | None:
