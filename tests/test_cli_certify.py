@@ -208,6 +208,8 @@ def test_ctrl_c_leaves_a_run_that_goes_on(place: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        # A shell in the background lets its children ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert started.stdout is not None
     first = json.loads(started.stdout.readline())

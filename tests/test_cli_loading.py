@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,3 +74,12 @@ def test_what_a_file_defines_travels_by_value(tmp_path: Path) -> None:
         [sys.executable, "-c", OPEN, str(tmp_path / "parcel")], capture_output=True, text=True
     )
     assert opened.stdout.strip() == "[[1.0, 1.0, 1.0, 1.0]]", opened.stderr
+
+
+def test_a_file_changed_within_a_second_is_read_anew(tmp_path: Path) -> None:
+    """Python's own cache goes by seconds and sizes."""
+    path = tmp_path / "quick.py"
+    for word in ("one", "two", "six"):
+        path.write_text(f"def build(batch):\n    return {word!r}\n")
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        assert load_model(f"{path}:build", "--model")([]) == word

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import pickle
+import random
 import tarfile
 import zipfile
 from pathlib import Path
@@ -89,15 +90,20 @@ def test_missing_members_are_named(tmp_path: Path) -> None:
 
 
 def test_damaged_archives_are_refused(tmp_path: Path) -> None:
-    whole = tar(tmp_path / "a.tgz", ("a", os.urandom(20_000))).read_bytes()
-    packed = zipped(tmp_path / "a.zip", ("a", os.urandom(20_000))).read_bytes()
+    whole = tar(tmp_path / "a.tgz", ("a", random.Random(0).randbytes(20_000))).read_bytes()
+    packed = zipped(tmp_path / "a.zip", ("a", random.Random(0).randbytes(20_000))).read_bytes()
     for damaged in (b"", b"no archive", whole[:10_000], whole[:-10_000] + bytes(10_000)):
         (tmp_path / "damaged").write_bytes(damaged)
         with pytest.raises(FormatError):
             tar_members(tmp_path / "damaged", {"a": 30_000})
         with pytest.raises(FormatError):
             gunzipped(tmp_path / "damaged", 30_000)
-    for damaged in (b"", b"no archive", packed[:10_000], packed[:200] + b"x" + packed[201:]):
+    for damaged in (
+        b"",
+        b"no archive",
+        packed[:10_000],
+        packed[:200] + bytes([packed[200] ^ 1]) + packed[201:],
+    ):
         (tmp_path / "damaged").write_bytes(damaged)
         with pytest.raises(FormatError):
             zip_members(tmp_path / "damaged", {"a": 30_000})
