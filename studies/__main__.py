@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scale = scale_named(options.scale)
         if options.command == "write":
             return _write(scale)
+        if options.command == "keep":
+            for name in options.only:
+                part_named(name).keep(scale)
+            return _write(scale)
         names = options.only or [part.name for part in PARTS]
         for name in names:
             part_named(name)
@@ -45,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--only", nargs="+", metavar="PART", help="these parts; all when left out")
     run.add_argument("--jobs", type=int, default=2, help="processes, one thread each")
     run.add_argument("--here", action="store_true", help="in this process, and write nothing")
+    keep = commands.add_parser("keep", help="records of what unfinished parts hold, then write")
+    keep.add_argument("scale", choices=["small", "full"])
+    keep.add_argument("--only", nargs="+", metavar="PART", required=True)
     write = commands.add_parser("write", help="figures and pages from the committed records")
     write.add_argument("scale", choices=["small", "full"])
     return parser
@@ -55,6 +62,7 @@ def _run_here(names: Sequence[str], scale: Scale) -> int:
     for name in names:
         started = time.perf_counter()
         part_named(name).run(scale)
+        part_named(name).keep(scale)
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
     return 0
 

@@ -20,6 +20,7 @@ class Autoencoder(nn.Module):
 
     def __init__(self, channels: int, size: int) -> None:
         super().__init__()
+        self.dtype = torch.float32
         small = size // 4
         flat = 128 * small * small
         self.encoder = nn.Sequential(
@@ -45,13 +46,26 @@ class Autoencoder(nn.Module):
             nn.BatchNorm2d(32),
             nn.ReLU(),
             nn.Conv2d(32, channels, 3, padding=1),
-            nn.Sigmoid(),
         )
 
     def forward(self, images: Tensor) -> Tensor:
         """The images as the code remembers them."""
-        restored: Tensor = self.decoder(self.encoder(images))
-        return restored
+        own = images.to(self.dtype).contiguous(memory_format=torch.channels_last)
+        logits: Tensor = self.decoder(self.encoder(own))
+        # Single precision from here, so that outputs are not counted in steps of 1/256.
+        return logits.float().sigmoid().contiguous()
+
+    def narrowed(self) -> Autoencoder:
+        """Itself in bfloat16, three times as fast on the processors that have it.
+
+        Batch norm stays in single precision, as under autocast, in which it was trained.
+        """
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        for module in self.modules():
+            if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
+                module.bfloat16()
+        self.dtype = torch.bfloat16
+        return self
 
     def observe(self, images: Tensor) -> Tensor:
         """What the attacker can change: the image itself."""
@@ -84,6 +98,11 @@ class Reconstruction(nn.Module):
         rough = (measured @ self.inverse.T).reshape(-1, *self.shape)
         restored: Tensor = self.network(rough)
         return restored
+
+    def narrowed(self) -> Reconstruction:
+        """The network in bfloat16; the measurements stay in single precision."""
+        self.network.narrowed()
+        return self
 
     def observe(self, images: Tensor) -> Tensor:
         """What the attacker can change: the measurements."""

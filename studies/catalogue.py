@@ -19,7 +19,11 @@ class Part(Protocol):
         ...
 
     def run(self, scale: Scale) -> None:
-        """Do what is missing and write the records."""
+        """Do what is missing; what was stopped goes on."""
+        ...
+
+    def keep(self, scale: Scale) -> None:
+        """Write records and pictures of what has been done."""
         ...
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from centersmooth.report.aggregates import median
-from studies.records import THOROUGH, Row
+from studies.columns import THOROUGH
+from studies.records import Row
 
 Pairs = Sequence[tuple[float, float]]
 Keep = Callable[[Row, float], bool]
@@ -29,8 +30,12 @@ class Point:
     """Median over the inputs it was run on; where it abstains the largest distance counts."""
     published_inputs: int
     abstained: int
+    compared: int
+    """Inputs that the ratio is the median of."""
     ratio: float | None
     """Median over the inputs that both were run on of ours / published."""
+    thorough: float | None
+    """Median of ours with ten times the passes, over the inputs it was run on."""
     thorough_ratio: float | None
     error: float | None
     """Median certified distance to the truth."""
@@ -38,7 +43,26 @@ class Point:
     """Median distance from the base model's answer to ours."""
     published_smoothing: float | None
     ours_evaluations: int
+    thorough_evaluations: int
     published_evaluations: int
+    center: str = ""
+    """How ours makes its answer; chosen for this sigma."""
+    thorough_center: str = ""
+
+    @property
+    def smoothing_ratio(self) -> float | None:
+        """Our smoothing error in units of the published one."""
+        if self.smoothing is None or not self.published_smoothing:
+            return None
+        return self.smoothing / self.published_smoothing
+
+    @property
+    def published_scaled(self) -> float | None:
+        """Ours over the ratio: what the published procedure would give as a median of all inputs.
+
+        It was run on few of them, and on other ones at every sigma.
+        """
+        return None if self.ours is None or not self.ratio else self.ours / self.ratio
 
 
 def middle(values: Iterable[float | None]) -> float | None:
@@ -55,7 +79,7 @@ def points(
 ) -> list[Point]:
     """A point per part and (h, eps); `keep` says which published records count for ratios."""
     parts = list(dict.fromkeys(row.part for row in rows))
-    mine = [row for row in rows if row.metric == metric]
+    mine = [row for row in rows if row.metric == metric and not row.clipped]
     return [
         found
         for part in parts
@@ -84,14 +108,23 @@ def _point(rows: Sequence[Row], part: str, h: float, eps: float, keep: Keep) -> 
         published=middle(row.at(eps) for row in theirs.values()),
         published_inputs=len(theirs),
         abstained=sum(row.status == "abstained" for row in theirs.values()),
+        compared=sum(ratio(ours.get(i), row, eps) is not None for i, row in counted.items()),
         ratio=middle(ratio(ours.get(i), row, eps) for i, row in counted.items()),
+        thorough=middle(row.at(eps) for row in thorough.values()),
         thorough_ratio=middle(ratio(thorough.get(i), row, eps) for i, row in counted.items()),
         error=middle(row.error_at(eps) for row in ours.values()),
         smoothing=middle(ours[i].smoothing_error for i in theirs if i in ours),
         published_smoothing=middle(row.smoothing_error for row in theirs.values()),
         ours_evaluations=max(row.evaluations for row in ours.values()),
+        thorough_evaluations=max((row.evaluations for row in thorough.values()), default=0),
         published_evaluations=max((row.evaluations for row in theirs.values()), default=0),
+        center=_center(ours.values()),
+        thorough_center=_center(thorough.values()),
     )
+
+
+def _center(rows: Iterable[Row]) -> str:
+    return next((row.center for row in rows), "")
 
 
 def ratio(ours: Row | None, published: Row, eps: float) -> float | None:
@@ -104,3 +137,8 @@ def ratio(ours: Row | None, published: Row, eps: float) -> float | None:
 def overall(found: Iterable[Point]) -> float | None:
     """The median over the grid of the ratios."""
     return middle(point.ratio for point in found)
+
+
+def overall_thorough(found: Iterable[Point]) -> float | None:
+    """The same with ten times the passes."""
+    return middle(point.thorough_ratio for point in found)

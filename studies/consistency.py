@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -13,9 +14,9 @@ from centersmooth.study import Study
 from studies.columns import Smoothed, columns
 from studies.data import as_floats
 from studies.records import rows_of, write_lines, write_rows
-from studies.restoration import metrics
+from studies.restoration import BATCH, metrics, network
 from studies.scales import Scale
-from studies.training import DATASETS, Recipe, reconstruction_error, trained
+from studies.training import DATASETS, Recipe, reconstruction_error
 
 SIGMA, RATIO = 0.25, 2.0
 _SEED = 20_210_205
@@ -39,14 +40,25 @@ class Consistency:
         options = (training.epochs, training.images, weight)
         return Recipe(self.dataset, "autoencoder", SIGMA, *options)
 
+    def models(self, scale: Scale) -> dict[float, nn.Module]:
+        """By the weight of the term."""
+        return {weight: network(self.recipe(weight, scale)) for weight in scale.consistency}
+
+    def folder(self, scale: Scale) -> Path:
+        """Where its run is kept."""
+        sizes = (scale.restoration, scale.training, scale.consistency)
+        return scale.run_folder(self.name, *sizes)
+
     def run(self, scale: Scale) -> None:
-        """Train, certify on the same draws of noise, and measure the error on test images."""
-        models = {weight: trained(self.recipe(weight, scale)) for weight in scale.consistency}
-        folder = scale.run_folder(self.name, scale.restoration, scale.training, scale.consistency)
-        print(self.study(scale, models).run(folder, on=Serial(threads=1)), flush=True)
+        """Train, and certify on the same draws of noise."""
+        study = self.study(scale, self.models(scale))
+        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+
+    def keep(self, scale: Scale) -> None:
+        """Records of what the run holds, and the errors on test images."""
         records = scale.results / "records"
-        write_rows(records / f"{self.name}.jsonl", rows_of(self.name, folder))
-        write_lines(records / f"{self.name}-errors.jsonl", self._errors(models))
+        write_rows(records / f"{self.name}.jsonl", rows_of(self.name, self.folder(scale)))
+        write_lines(records / f"{self.name}-errors.jsonl", self._errors(self.models(scale)))
 
     def study(self, scale: Scale, models: Mapping[float, nn.Module]) -> Study:
         """The same inputs for every model."""
@@ -70,6 +82,7 @@ class Consistency:
             names=names,
             title=f"Consistency, {self.dataset}, {scale.name}",
             seed=_SEED,
+            batch_size=BATCH,
             gallery=0,
         )
 

@@ -25,7 +25,7 @@ from centersmooth.report.regions import Allowed, Box
 from centersmooth.store import Record, Store
 from centersmooth.study import Study
 from studies import mtcnn
-from studies.columns import Smoothed, columns
+from studies.columns import Smoothed, columns, many_candidates
 from studies.data import celeba, people
 from studies.figures import save
 from studies.pictures import as_array
@@ -47,11 +47,18 @@ class Faces:
     shown: bool = True
     """Whether the first photo may be shown: it is free, or it stays on this machine."""
 
+    def folder(self, scale: Scale) -> Path:
+        """Where its run is kept."""
+        return scale.run_folder(self.name, scale.faces, scale.facing)
+
     def run(self, scale: Scale) -> None:
-        """Certify what is missing, then write records and pictures."""
-        study, photos = self.study(scale)
-        folder = scale.run_folder(self.name, scale.faces, scale.facing)
-        print(study.run(folder, on=Serial(threads=1)), flush=True)
+        """Certify what is missing."""
+        study, _ = self.study(scale)
+        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+
+    def keep(self, scale: Scale) -> None:
+        """Records and pictures of what the run holds."""
+        folder, (photos, _) = self.folder(scale), self.photos(1)
         write_rows(
             scale.results / "records" / f"{self.name}.jsonl",
             rows_of(self.name, folder, kind_of_answer),
@@ -68,6 +75,7 @@ class Faces:
             {"Jaccard": cs.metrics.BoxJaccard()},
             lambda sigma: Smoothed(detector, "MTCNN"),
             scale.faces,
+            many_candidates,
             curve=(),
         )
         study = Study(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from studies import figures
-from studies.comparison import Point, overall, points
+from studies.comparison import points
 from studies.faces import FACE, METRIC, NO_FACE, ON_REQUEST, PARTS
 from studies.mtcnn import LEAST_FACE
-from studies.page import Headline, Page, rows_of_parts
+from studies.page import Page, headline, rows_of_parts
 from studies.records import Row
 from studies.scales import Scale
 from studies.tables import bounds_table, spent, table, verdict
@@ -69,7 +69,7 @@ def pages(scale: Scale) -> list[Page]:
             text,
             {"5-bounds": (figure, caption)},
             {f"{part}-examples.svg": told for part in dict.fromkeys(row.part for row in rows)},
-            _headline(found, rows),
+            headline("Jaccard (faces)", AIM, found),
         )
     ]
 
@@ -98,19 +98,3 @@ def _counts(scale: Scale, rows: Sequence[Row]) -> str:
                 lines.append((f"{h:g}", f"{eps:g}", name, len(own), faces, telling, none))
     header = ("h", "ε₁", "procedure", "photos", "answer a face", "and bound below 1", "no face")
     return table(header, lines)
-
-
-def _headline(found: Sequence[Point], rows: Sequence[Row]) -> Headline | None:
-    median = overall(found)
-    if median is None:
-        return None
-    return Headline(
-        name="Jaccard (faces)",
-        ratio=median,
-        aim=AIM,
-        inputs=len({row.index for row in rows if row.procedure == "published"}),
-        ours_evaluations=max(point.ours_evaluations for point in found),
-        published_evaluations=max(point.published_evaluations for point in found),
-        smoothing=None,
-        published_smoothing=None,
-    )

@@ -9,7 +9,7 @@ from studies import beyond_pages, faces_page, figures, perception_page, restorat
 from studies.origins import write_atomically
 from studies.page import Headline, Page, again
 from studies.scales import Scale
-from studies.tables import amount, table
+from studies.tables import table
 
 MAKERS: Sequence[Callable[[Scale], list[Page]]] = (
     restoration_pages.pages,
@@ -32,7 +32,7 @@ def write(scale: Scale) -> list[Path]:
     paths = [path for page in found for path in page.write(scale)]
     lines = headlines(found)
     if lines:
-        figure = figures.summary({line.name: (line.ratio, line.aim) for line in lines})
+        figure = figures.summary({x.name: (x.ratio, x.thorough, x.aim) for x in lines})
         paths += figures.save(figure, scale.results / "figures", "summary")
     content = summary(scale, found).encode()
     return [*paths, write_atomically(scale.results / "README.md", content)]
@@ -63,19 +63,22 @@ def _note(scale: Scale) -> str:
 
 def _table(lines: Sequence[Headline]) -> str:
     header = (
-        *("distance", "our bound / published", "aim", "inputs", "our passes", "published passes"),
-        *("passes", "our smoothing error / published"),
+        *("distance", "our bound / published", "aim", "with ten times the passes", "our inputs"),
+        *("pairs compared", "our passes", "published passes", "passes"),
+        "our smoothing error / published",
     )
     rows = [
         (
             line.name,
             f"{line.ratio:.2f}",
             f"≤ {line.aim:g}",
+            "–" if line.thorough is None else f"{line.thorough:.2f}",
             line.inputs,
+            line.compared,
             f"{line.ours_evaluations:,}",
             f"{line.published_evaluations:,}",
             f"1/{line.published_evaluations / line.ours_evaluations:.1f}",
-            amount(line.smoothing),
+            "–" if line.smoothing is None else f"{line.smoothing:.2f}",
         )
         for line in lines
     ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from studies.comparison import Point, middle, overall, overall_thorough
 from studies.figures import save
 from studies.origins import write_atomically
 from studies.records import Row, read_rows
@@ -22,11 +23,33 @@ class Headline:
     ratio: float
     aim: float
     inputs: int
-    """On which both gave a bound."""
+    """Of ours."""
+    compared: int
+    """Pairs of bounds that the ratio is the median of: inputs times points of the grid."""
     ours_evaluations: int
     published_evaluations: int
+    thorough: float | None
+    """The ratio with ten times the passes."""
     smoothing: float | None
-    published_smoothing: float | None
+    """Our smoothing error over the published one, median over the grid."""
+
+
+def headline(name: str, aim: float, found: Sequence[Point]) -> Headline | None:
+    """The line of a distance; None as long as there is nothing to compare with."""
+    median = overall(found)
+    if median is None:
+        return None
+    return Headline(
+        name=name,
+        ratio=median,
+        aim=aim,
+        inputs=max(point.inputs for point in found),
+        compared=sum(point.compared for point in found),
+        ours_evaluations=max(point.ours_evaluations for point in found),
+        published_evaluations=max(point.published_evaluations for point in found),
+        thorough=overall_thorough(found),
+        smoothing=middle(point.smoothing_ratio for point in found),
+    )
 
 
 @dataclass(frozen=True)

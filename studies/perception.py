@@ -17,7 +17,7 @@ from centersmooth.store import Store
 from centersmooth.store.record import decoded
 from centersmooth.study import Study
 from studies import biggan
-from studies.columns import Smoothed, columns
+from studies.columns import Smoothed, columns, many_candidates
 from studies.generator import LATENT, Generating, latents
 from studies.origins import write_atomically
 from studies.pictures import contact_sheet
@@ -40,8 +40,8 @@ class Pictured:
 
 
 def trained_here(scale: Scale) -> Pictured:
-    """The decoder trained on CIFAR-10, as long as the other models are."""
-    training = scale.training
+    """The decoder trained on CIFAR-10."""
+    training = scale.generating
     recipe = Generating(epochs=training.epochs, images=training.images)
     return Pictured(trained(recipe), f"trained {training.epochs} epochs", LATENT)
 
@@ -58,12 +58,19 @@ class Perception:
     name: str
     generator: Callable[[Scale], Pictured]
 
+    def folder(self, scale: Scale) -> Path:
+        """Where its run is kept."""
+        sizes = (scale.perception, scale.perceiving, scale.generating)
+        return scale.run_folder(self.name, *sizes)
+
     def run(self, scale: Scale) -> None:
-        """Certify what is missing, then write records and pictures."""
+        """Certify what is missing."""
         study = self.study(scale, self.generator(scale), cs.metrics.LPIPS())
-        sizes = (scale.perception, scale.perceiving, scale.training)
-        folder = scale.run_folder(self.name, *sizes)
-        print(study.run(folder, on=Serial(threads=1)), flush=True)
+        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+
+    def keep(self, scale: Scale) -> None:
+        """Records and pictures of what the run holds."""
+        folder = self.folder(scale)
         write_rows(scale.results / "records" / f"{self.name}.jsonl", rows_of(self.name, folder))
         keep_pictures(folder, scale.results / "figures" / f"{self.name}-examples.png")
 
@@ -74,6 +81,7 @@ class Perception:
             {"LPIPS": metric},
             lambda sigma: Smoothed(pictured.model, pictured.version),
             scale.perception,
+            many_candidates,
             curve=(),
         )
         count = scale.perception.inputs

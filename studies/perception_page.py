@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from studies import figures
-from studies.comparison import overall, points
-from studies.page import Headline, Page, rows_of_parts
+from studies.comparison import points
+from studies.page import Page, headline, rows_of_parts
 from studies.perception import ON_REQUEST, PARTS
 from studies.scales import Scale
 from studies.tables import bounds_table, spent, verdict
@@ -24,22 +24,9 @@ def pages(scale: Scale) -> list[Page]:
     if not rows:
         return []
     found = points(rows, "LPIPS", scale.perceiving)
-    median = overall(found)
-    headline = None
-    if median is not None:
-        headline = Headline(
-            name="LPIPS",
-            ratio=median,
-            aim=AIM,
-            inputs=min(point.published_inputs for point in found),
-            ours_evaluations=max(point.ours_evaluations for point in found),
-            published_evaluations=max(point.published_evaluations for point in found),
-            smoothing=None,
-            published_smoothing=None,
-        )
     said = spent(found, scale.perception.published.m)
     caption = "Median bound on LPIPS by the size of the attack in latent space. " + said
-    setup = _SETUP.format(epochs=scale.training.epochs)
+    setup = _SETUP.format(epochs=scale.generating.epochs)
     return [
         Page(
             "6-perceptual",
@@ -50,6 +37,6 @@ def pages(scale: Scale) -> list[Page]:
                 f"{part}-examples.png": f"{part}: base and smoothed outputs for the same latents."
                 for part in dict.fromkeys(row.part for row in rows)
             },
-            headline,
+            headline("LPIPS", AIM, found),
         )
     ]

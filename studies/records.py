@@ -11,9 +11,8 @@ from typing import Any
 
 from centersmooth.errors import FormatError, expected
 from centersmooth.store import Record, Store
+from studies.columns import THOROUGH
 from studies.origins import write_atomically
-
-THOROUGH = "thorough"
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,13 @@ class Row:
     seed: int
     answer: str = ""
     """What kind of answer it is, where that matters: "face" or "no face"."""
+    center: str = ""
+    """How ours makes its answer, e.g. "WeberPoint, pool 2"."""
+
+    @property
+    def clipped(self) -> bool:
+        """Whether it is Theorem D's: for small attacks, and in figures of its own."""
+        return self.center == "ClippedMean"
 
     def at(self, eps: float) -> float | None:
         """The bound at an eps; the diameter where there is none, None where it was not asked."""
@@ -92,7 +98,17 @@ def _row(part: str, record: Record, setting: Any, kind: str) -> Row:
         samples=int(setting["samples"]),
         seed=record.seed,
         answer=kind,
+        center=_center(setting["center"]),
     )
+
+
+def _center(told: Any) -> str:
+    """A center's class, with the numbers that readers care about."""
+    if told is None:
+        return ""
+    fields = told["fields"] or {}
+    parts = [f"{key} {fields[key]}" for key in ("candidates", "pool") if key in fields]
+    return ", ".join([told["type"], *parts])
 
 
 def write_lines(path: Path, values: Iterable[dict[str, Any]]) -> Path:

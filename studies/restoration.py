@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ import centersmooth as cs
 from centersmooth.executors import Serial
 from centersmooth.metrics import Metric
 from centersmooth.study import Study
-from studies.columns import Smoothed, columns, sigmas
+from studies.columns import SMALL, Smoothed, columns, sigmas
 from studies.data import as_floats
 from studies.mean_smoothing import mean_answer, mean_bound
 from studies.pictures import keep_examples
@@ -27,7 +28,9 @@ from studies.scales import Budget, Scale
 from studies.training import DATASETS, Recipe, reconstruction_error, trained
 
 PLAIN = "plain"
-MEAN_SAMPLES = 10_000
+BATCH = 64
+"""Noisy inputs per forward pass: more of them do not fit the processor's cache."""
+MEAN_SAMPLES = 5_000
 _SEED = 20_210_205
 _SHOWN = 6
 _TESTED = 1_000
@@ -64,18 +67,25 @@ class Restoration:
     def smoothed(self, sigma: float, scale: Scale) -> Smoothed:
         """The same, trained."""
         recipe = self.recipe(sigma, scale)
-        return Smoothed(_model(recipe), f"trained at noise {recipe.noise:g}")
+        return Smoothed(network(recipe), f"trained at noise {recipe.noise:g}")
+
+    def folder(self, scale: Scale) -> Path:
+        """Where its run is kept."""
+        sizes = (self.budget(scale), scale.restoring, scale.training, scale.noise_levels)
+        return scale.run_folder(self.name, *sizes)
 
     def run(self, scale: Scale) -> None:
-        """Certify what is missing, then write records and pictures."""
+        """Certify what is missing."""
+        study, _ = self.study(scale)
+        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+
+    def keep(self, scale: Scale) -> None:
+        """Records and pictures of what the run holds."""
         study, clean = self.study(scale)
-        folder = scale.run_folder(
-            self.name, self.budget(scale), scale.restoring, scale.training, scale.noise_levels
-        )
-        print(study.run(folder, on=Serial(threads=1)), flush=True)
-        rows = list(rows_of(self.name, folder))
+        rows = list(rows_of(self.name, self.folder(scale)))
         write_rows(scale.results / "records" / f"{self.name}.jsonl", rows)
-        keep_examples(folder, clean, scale.results / "figures" / f"{self.name}-examples.png")
+        pictures = scale.results / "figures" / f"{self.name}-examples.png"
+        keep_examples(self.folder(scale), clean, pictures)
         if self.noisy:
             means = self._means(scale, study.inputs, clean, rows)
             write_lines(scale.results / "records" / f"{self.name}-mean.jsonl", means)
@@ -91,6 +101,7 @@ class Restoration:
             metrics(tuple(clean.shape[1:])),
             lambda sigma: self.smoothed(sigma, scale),
             self.budget(scale),
+            small=SMALL if self.noisy else (),
         )
         study = Study(
             inputs=observed.clone(),
@@ -99,6 +110,7 @@ class Restoration:
             names=names,
             title=f"Restoration, {self.name}, {scale.name}",
             seed=_SEED,
+            batch_size=BATCH,
             gallery=min(_SHOWN, len(clean)),
         )
         return study, clean
@@ -140,16 +152,17 @@ def metrics(shape: tuple[int, ...]) -> dict[str, Metric]:
 
 
 @lru_cache(maxsize=8)
-def _model(recipe: Recipe) -> nn.Module:
+def network(recipe: Recipe) -> nn.Module:
     """One object per recipe: settings that share it share their draws."""
-    return trained(recipe)
+    model: nn.Module = trained(recipe).narrowed()  # type: ignore[operator]
+    return model
 
 
 @lru_cache(maxsize=64)
 def _error(recipe: Recipe, sigma: float) -> float:
     """The mean squared error on test images, from inputs with noise sigma."""
     test = as_floats(DATASETS[recipe.dataset]().test[:_TESTED])
-    return reconstruction_error(_model(recipe), test, sigma)
+    return reconstruction_error(network(recipe), test, sigma)
 
 
 PARTS = tuple(

@@ -14,7 +14,7 @@ HEADER = (
     "ours",
     "published",
     "ratio",
-    "ratio, thorough",
+    "ratio, ten times the passes",
     "certified error",
     "smoothing error",
     "published",
@@ -56,18 +56,37 @@ def bounds_table(points: Sequence[Point]) -> str:
     )
 
 
+def centers(points: Sequence[Point]) -> str:
+    """Which center answers at which h, where it is not the same everywhere."""
+    used = {
+        (point.h, name): told
+        for point in points
+        for name, told in (
+            ("", point.center),
+            (" with ten times the passes", point.thorough_center),
+        )
+        if told
+    }
+    if len(set(used.values())) < 2:
+        return ""
+    said = "; ".join(f"at h = {h:g}{name}: {told}" for (h, name), told in sorted(used.items()))
+    return f"\nOur centers, chosen for the largest ε₁ of each σ before anything is drawn: {said}.\n"
+
+
 def spent(points: Sequence[Point], m: int) -> str:
     """What was spent on whom, plainly."""
     ours = max(point.ours_evaluations for point in points)
     theirs = max(point.published_evaluations for point in points)
     said = f"Ours: {_most(p.inputs for p in points)} inputs, {ours:,} forward passes each. "
+    if thorough := _most(p.thorough_evaluations for p in points):
+        said += f"Ten times the passes: {thorough:,}. "
     if not theirs:
         return said + "The published procedure has not been run yet."
     share = f"1/{theirs / ours:.1f}"
     least = min(point.published_inputs for point in points)
     said += (
-        f"Published: {least} of them, {theirs:,} forward passes each (m = {m:,}); ours takes "
-        f"{share} of that."
+        f"Published: {least} of them at each σ, {theirs:,} forward passes each (m = {m:,}); ours "
+        f"takes {share} of that. Its curve is our median over the ratio on inputs that both ran on."
     )
     abstained = sum(point.abstained for point in points)
     if abstained:

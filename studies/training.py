@@ -1,5 +1,7 @@
 """Models trained to give back the clean image; kept in the user's cache, resumed after a stop.
 
+Training runs under bfloat16 autocast, as the models do later: twice as fast.
+
 Every epoch has a seed of its own, so that a training that was stopped and went on gives the very
 weights of one that was not (on the same machine, with one thread).
 """
@@ -26,9 +28,10 @@ from studies.data import Images, as_floats, cifar10, mnist
 from studies.origins import write_atomically
 
 DATASETS: dict[str, Callable[[], Images]] = {"mnist": mnist, "cifar10": cifar10}
+COMMITTED = Path(__file__).parent / "weights"
 TASKS = ("autoencoder", "reconstruction")
 _SHAPES = {"mnist": (1, 28), "cifar10": (3, 32)}
-_VERSION = 1  # of what a recipe means: a change of the code below makes old weights stale
+_VERSION = 2  # of what a recipe means: a change of the code below makes old weights stale
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,9 @@ class Recipe:
 
     @property
     def place(self) -> Path:
-        """The trained weights in the cache."""
-        return cache_folder() / "studies" / f"{self.name}.pt"
+        """The trained weights: those that are committed, else in the cache."""
+        committed = COMMITTED / f"{self.name}.pt"
+        return committed if committed.exists() else cache_folder() / "studies" / committed.name
 
     def build(self) -> nn.Module:
         """The network with its first weights, the caller's random numbers untouched."""
@@ -116,7 +120,8 @@ def trained(recipe: Recipe) -> nn.Module:
 
 def _train(recipe: Recipe, model: nn.Module, images: Tensor) -> None:
     """The epochs that are missing; each ends with a checkpoint."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=recipe.rate)
+    model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimizer = torch.optim.Adam(model.parameters(), lr=recipe.rate, fused=True)
     start = 0
     if _checkpoint(recipe).exists():
         kept = _read(_checkpoint(recipe))
@@ -148,8 +153,9 @@ def _epoch(
     for places in torch.split(order, recipe.batch):
         if len(places) < 2:  # batch norm needs two
             continue
-        clean = as_floats(images[places])
-        loss = recipe.loss(model, clean, generator)
+        clean = as_floats(images[places]).contiguous(memory_format=torch.channels_last)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = recipe.loss(model, clean, generator)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

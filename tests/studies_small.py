@@ -17,7 +17,7 @@ from centersmooth.study import PublishedProcedure
 PUBLISHED = PublishedProcedure(n=500, m=150, delta=0.2, alpha1=0.05, alpha2=0.05)
 SCALE = Scale(
     name="tiny",
-    restoration=Budget(2, 60, 400, PUBLISHED, 1, 1),
+    restoration=Budget(2, 60, 1_200, PUBLISHED, 1, 1),
     ablation=Budget(2, 60, 400, PUBLISHED, 1),
     restoring=((0.25, 0.0625), (0.5, 0.125)),
     training=Training(epochs=1, images=48),
@@ -26,6 +26,7 @@ SCALE = Scale(
     facing=((0.5, 0.05),),
     perception=Budget(2, 60, 200, PUBLISHED, 1),
     perceiving=((0.5, 0.02),),
+    generating=Training(epochs=1, images=48),
     tightness_inputs=1,
     consistency=(0.0, 4.0),
 )

@@ -44,3 +44,19 @@ def test_measurements_keep_lengths_on_average_and_are_always_the_same() -> None:
     assert torch.equal(model.measuring, twin.measuring)
     assert float(model.measuring.double().var()) == pytest.approx(1 / MEASUREMENTS, rel=0.02)
     assert math.isclose(float(model.measuring.double().pow(2).sum()), 20 * 20, rel_tol=0.02)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("kind", [Autoencoder, Reconstruction])
+def test_bfloat16_changes_answers_by_less_than_a_grey_level(kind: type) -> None:
+    """Single precision comes back, finer than bfloat16's steps, and rows stay by themselves."""
+    torch.manual_seed(0)
+    model = kind(1, 20).eval()
+    images = torch.rand(6, 1, 20, 20, generator=torch.Generator().manual_seed(2))
+    seen = model.observe(images)
+    before, narrow = model(seen), model.narrowed()
+    after = narrow(seen)
+    assert after.dtype == torch.float32
+    assert 0 < float((after - before).abs().max()) < 1 / 255
+    assert bool((after != after.bfloat16().float()).any())
+    torch.testing.assert_close(narrow(seen[2:3]), after[2:3], rtol=0, atol=1e-6)

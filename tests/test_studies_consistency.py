@@ -16,6 +16,7 @@ def test_models_with_and_without_the_term_are_compared(
     in_place_of_real_data(tmp_path, monkeypatch)
     part = Consistency("mnist")
     part.run(SCALE)
+    part.keep(SCALE)
     folder = tmp_path / "results" / "tiny" / "records"
     rows = read_rows(folder / f"{part.name}.jsonl")
     assert {beyond_pages._trained(row) for row in rows} == {"noise alone", "consistency 4"}

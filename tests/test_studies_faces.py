@@ -41,6 +41,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(scales, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(faces, "_detector", lambda: Detector().eval())
     Faces(photos=photos).run(SCALE)
+    Faces(photos=photos).keep(SCALE)
     return tmp_path / "results" / "tiny"
 
 

@@ -37,11 +37,24 @@ def test_a_panel_per_part_and_a_line_per_procedure() -> None:
     assert [list(line.get_ydata()) for line in dashed] == [[4.0], [6.0]]
 
 
+def test_published_curves_are_ours_over_the_ratio() -> None:
+    """It meets few inputs: their medians would be those of other pictures than ours."""
+    rows = [row(index=i, bounds=(1.0 + i, 2.0)) for i in range(3)]
+    rows.append(row(procedure="published", index=2, bounds=(12.0, 20.0)))
+    first, second = points(rows, "L2", ((1.5, 0.375), (2.0, 0.5)))
+    assert (first.ours, first.published, first.ratio) == (2.0, 12.0, 0.25)
+    assert first.published_scaled == 8.0
+    assert second.published_scaled == 20.0
+    (ax,) = figures.bounds([first], "bound").axes
+    assert [list(line.get_ydata()) for line in ax.lines] == [[2.0], [8.0]]
+
+
 def test_the_summary_shows_ratios_and_aims() -> None:
-    figure = figures.summary({"l2": (0.35, 0.45), "angular": (0.5, 0.45)})
+    figure = figures.summary({"l2": (0.35, 0.3, 0.45), "angular": (0.5, None, 0.45)})
     (ax,) = figure.axes
     assert [patch.get_width() for patch in ax.patches] == [0.35, 0.5]
     assert [text.get_text() for text in ax.texts] == ["0.35", "0.50"]
+    assert sum(line.get_marker() == "D" for line in ax.lines) == 1
 
 
 def test_contact_sheets_hold_grey_and_colour() -> None:

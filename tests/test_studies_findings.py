@@ -49,7 +49,7 @@ def test_the_summary_has_a_line_per_distance(records: Path) -> None:
     rows += [own(metric="Angular", bounds=(0.1, 0.2)), own(metric="TotalVariation")]
     write_rows(records / "mnist-autoencoder.jsonl", rows)
     written = findings.summary(SCALE, findings.pages(SCALE))
-    assert "| l2 | 0.25 | ≤ 0.45 | 1 | 5,099 | 120,000 | 1/23.5 | 2 |" in written
+    assert "| l2 | 0.25 | ≤ 0.45 | – | 1 | 2 | 5,099 | 120,000 | 1/23.5 | 2.00 |" in written
     assert "| angular |" not in written  # there is nothing to compare with
     assert "(2-angular.md)" in written
 

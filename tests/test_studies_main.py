@@ -23,6 +23,9 @@ class Fake:
     def run(self, scale: scales.Scale) -> None:
         self.ran.append(scale.name)
 
+    def keep(self, scale: scales.Scale) -> None:
+        self.ran.append(f"{scale.name}, kept")
+
 
 def test_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["list"]) == 0
@@ -34,7 +37,17 @@ def test_parts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_part_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "PARTS", (Fake(),))
     assert command.main(["run", "small", "--here", "--only", "fake"]) == 0
-    assert Fake.ran == ["small"]
+    assert Fake.ran == ["small", "small, kept"]
+
+
+def test_what_an_unfinished_part_holds_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(scales, "RESULTS", tmp_path)
+    monkeypatch.setattr(catalogue, "PARTS", (Fake(),))
+    monkeypatch.setattr(Fake, "ran", [])
+    assert command.main(["keep", "full", "--only", "fake"]) == 0
+    assert Fake.ran == ["full, kept"]
 
 
 def test_wrong_commands_say_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,9 @@ def test_pictures_are_certified_and_shown(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(scales, "RESULTS", tmp_path / "results")
     small = cs.metrics.LPIPS(Features("alex", small_weights("alex")))
     monkeypatch.setattr(perception.cs.metrics, "LPIPS", lambda: small)
-    Perception("generator", pictured).run(SCALE)
+    part = Perception("generator", pictured)
+    part.run(SCALE)
+    part.keep(SCALE)
     folder = tmp_path / "results" / "tiny"
     rows = read_rows(folder / "records" / "generator.jsonl")
     assert [row.procedure for row in rows] == ["sharp", "published", "sharp"]

@@ -20,14 +20,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("studies")
     with pytest.MonkeyPatch.context() as patch:
         in_place_of_real_data(folder, patch)
-        restoration._model.cache_clear()
+        restoration.network.cache_clear()
         for part in (NOISY, PLAIN):
             part.run(SCALE)
+            part.keep(SCALE)
         before = records(folder)
         NOISY.run(SCALE)
+        NOISY.keep(SCALE)
         assert records(folder) == before
         findings.write(SCALE)
-    restoration._model.cache_clear()
+    restoration.network.cache_clear()
     return folder / "results" / "tiny"
 
 
@@ -40,7 +42,8 @@ def test_every_setting_has_its_records(results: Path) -> None:
     rows = read_rows(results / "records" / f"{NOISY.name}.jsonl")
     assert {row.metric for row in rows} == {"TotalVariation", "Angular", "L2"}
     count = {p: sum(r.procedure == p for r in rows) for p in ("sharp", "thorough", "published")}
-    assert count == {"sharp": 6, "thorough": 3, "published": 3}
+    # Beside the three metrics, clipped means for two of them.
+    assert count == {"sharp": 2 * 3 + 2 * 2, "thorough": 3 + 2, "published": 3}
     ours = next(r for r in rows if r.metric == "L2" and r.procedure == "sharp")
     assert ours.errors is not None
     assert list(ours.bounds) == sorted(ours.bounds)
@@ -53,7 +56,7 @@ def test_every_setting_has_its_records(results: Path) -> None:
 def test_the_mean_smoothed_model_stands_beside(results: Path) -> None:
     lines = read_lines(results / "records" / f"{NOISY.name}-mean.jsonl")
     assert [line["index"] for line in lines] == [0, 1]
-    assert all(line["error"] > 0 and line["samples"] == 10_000 for line in lines)
+    assert all(line["error"] > 0 and line["samples"] == restoration.MEAN_SAMPLES for line in lines)
     assert not (results / "records" / f"{PLAIN.name}-mean.jsonl").exists()
 
 

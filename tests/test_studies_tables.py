@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from studies.comparison import points
-from studies.tables import amount, bounds_table, spent, table, verdict
+from studies.tables import amount, bounds_table, centers, spent, table, verdict
 
 from studies_small import row
 
@@ -24,7 +24,14 @@ def test_a_verdict_says_whether_the_aim_was_met() -> None:
     assert "**0.25**; the aim was 0.2." in verdict(both, 0.2)
     assert verdict(points([ours], "L2", PAIRS), 0.45).startswith("There is no input")
     assert bounds_table(both).count("\n") == 4
+    assert centers(both) == ""
     assert "1/5.9" in spent(both, 20_000)
+
+
+def test_centers_are_named_where_they_differ() -> None:
+    rows = [row(center="WeberPoint, pool 2"), row(center="Medoid", procedure="thorough")]
+    said = centers(points(rows, "L2", ((2.0, 0.5),)))
+    assert "at h = 2: WeberPoint, pool 2; at h = 2 with ten times the passes: Medoid." in said
 
 
 def test_abstentions_are_said_plainly() -> None:

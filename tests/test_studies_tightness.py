@@ -28,9 +28,9 @@ def test_certificates_are_attacked_and_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_place_of_real_data(tmp_path, monkeypatch)
-    restoration._model.cache_clear()
-    Tightness().run(SCALE)
-    restoration._model.cache_clear()
+    restoration.network.cache_clear()
+    Tightness().keep(SCALE)
+    restoration.network.cache_clear()
     lines = read_lines(tmp_path / "results" / "tiny" / "records" / "tightness.jsonl")
     assert [line["eps"] for line in lines] == [0.125, 0.25, 0.5]
     assert all(0 < line["moved"] <= line["bound"] for line in lines)

@@ -105,3 +105,14 @@ def test_consistency_adds_half_the_distance_between_two_draws() -> None:
     assert loss(5.0) - loss(1.0) == pytest.approx(4.0 * apart / 2, rel=1e-3)
     error = sum(float((output - clean).pow(2).mean()) for output in outputs) / 2
     assert loss(1.0) == pytest.approx(error + apart / 2, rel=1e-4)
+
+
+def test_committed_weights_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = trained(RECIPE)
+    monkeypatch.setattr(training, "COMMITTED", tmp_path / "weights")
+    cached = RECIPE.place
+    (tmp_path / "weights").mkdir()
+    place = cached.rename(tmp_path / "weights" / cached.name)
+    monkeypatch.setitem(training.DATASETS, "mnist", lambda: 1 / 0)
+    assert RECIPE.place == place
+    assert all(map(torch.equal, weights(model), weights(trained(RECIPE))))
