@@ -1,6 +1,8 @@
-"""Put the numbers of benchmarks/records into README.md and the pages that tell them.
+"""Put the numbers of the records into README.md and the pages that tell them.
 
     python scripts/refresh_numbers.py
+
+The records are those of benchmarks/records and studies/results/full/records.
 
 They stand between `<!-- begin NAME -->` and `<!-- end NAME -->`, or in the last column of a table
 of speeds; nothing there is written by hand. A test holds pages and records together.
@@ -12,11 +14,17 @@ import json
 import math
 import re
 import statistics
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the studies are not installed
+
+from studies import findings  # noqa: E402
+from studies.scales import FULL  # noqa: E402
+
 RECORDS = ROOT / "benchmarks" / "records"
 NAMES = {"l2": "L2", "angular": "Angular", "tv": "TotalVariation", "jaccard": "MaskJaccard"}
 CENTERS = {"l2": "GeometricMedian", "angular": "GeometricMedian", "tv": "Medoid"}
@@ -35,7 +43,11 @@ def pages() -> dict[Path, str]:
     pairs = {name: one["ours"] for name, one in _record("metrics")["pairs"].items()}
     copies = {name: one["rate"] for name, one in _record("noises")["copies"].items()}
     return {
-        readme: between(readme.read_text(encoding="utf-8"), "compared", compared()),
+        readme: between(
+            between(readme.read_text(encoding="utf-8"), "compared", compared()),
+            "studied",
+            studied(),
+        ),
         normed: between(normed.read_text(encoding="utf-8"), "normed", centers()),
         distances: with_speeds(distances.read_text(encoding="utf-8"), pairs),
         noises: with_speeds(noises.read_text(encoding="utf-8"), copies),
@@ -72,6 +84,15 @@ def compared() -> str:
     lines = [header, ["---"] * len(header), *rows]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\n{_small(_record('small_eps'))}\n"
+
+
+def studied() -> str:
+    """The paper's experiments: the summary's figure and table, and a line per page."""
+    pages = findings.pages(FULL)
+    folder = FULL.results.relative_to(ROOT).as_posix()
+    figure = f"![Our bound over the published one, per distance]({folder}/figures/summary.png)\n"
+    table = findings.table_of(findings.headlines(pages))
+    return "\n".join([figure, table, findings.listed(pages, f"{folder}/")])
 
 
 def _record(name: str) -> Any:

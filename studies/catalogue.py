@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from centersmooth.errors import ArgumentError, expected
-from studies import consistency, faces, perception, restoration, tightness
+from studies import consistency, faces, perception, precision, restoration, tightness
 from studies.scales import Scale
 
 
@@ -33,6 +33,7 @@ PARTS: Sequence[Part] = (
     *perception.PARTS,
     *consistency.PARTS,
     *tightness.PARTS,
+    *precision.PARTS,
 )
 
 

@@ -46,7 +46,7 @@ class Consistency:
 
     def folder(self, scale: Scale) -> Path:
         """Where its run is kept."""
-        sizes = (scale.restoration, scale.training, scale.consistency)
+        sizes = (scale.ablation, scale.training, scale.consistency)
         return scale.run_folder(self.name, *sizes)
 
     def run(self, scale: Scale) -> None:
@@ -62,7 +62,7 @@ class Consistency:
 
     def study(self, scale: Scale, models: Mapping[float, nn.Module]) -> Study:
         """The same inputs for every model."""
-        clean, names = DATASETS[self.dataset]().chosen(scale.restoration.inputs)
+        clean, names = DATASETS[self.dataset]().chosen(scale.ablation.inputs)
         metric = {"l2": metrics(tuple(clean.shape[1:]))["l2"]}
         settings = [
             setting
@@ -71,7 +71,7 @@ class Consistency:
                 [(RATIO, RATIO * SIGMA)],
                 metric,
                 _always(Smoothed(model, told(weight))),
-                scale.restoration,
+                scale.ablation,
             )
             if setting.published is None
         ]

@@ -70,8 +70,23 @@ def pages(scale: Scale) -> list[Page]:
             {"5-bounds": (figure, caption)},
             {f"{part}-examples.svg": told for part in dict.fromkeys(row.part for row in rows)},
             headline("Jaccard (faces)", AIM, found),
+            _said(scale, rows),
         )
     ]
+
+
+def _said(scale: Scale, rows: Sequence[Row]) -> str:
+    """On how many photos there is a face and a bound that says something, at both ends."""
+    told = []
+    for h, eps in (min(scale.facing, key=lambda p: p[1]), max(scale.facing, key=lambda p: p[1])):
+        own = [r for r in _at(rows, h, eps) if r.procedure == "sharp"]
+        telling = sum(counts(row, eps) for row in own)
+        told.append(f"{telling} of {len(own)} photos at ε₁ = {eps:g}, h = {h:g}")
+    return "a face and a bound below 1 on " + " and ".join(told) + "."
+
+
+def _at(rows: Sequence[Row], h: float, eps: float) -> list[Row]:
+    return [r for r in rows if abs(r.sigma - eps / h) < 1e-6 and r.at(eps) is not None]
 
 
 def counts(row: Row, eps: float) -> bool:
@@ -84,13 +99,7 @@ def _counts(scale: Scale, rows: Sequence[Row]) -> str:
     lines = []
     for h, eps in scale.facing:
         for procedure, name in (("sharp", "ours"), ("published", "published")):
-            own = [
-                row
-                for row in rows
-                if row.procedure == procedure
-                and abs(row.sigma - eps / h) < 1e-6
-                and row.at(eps) is not None
-            ]
+            own = [row for row in _at(rows, h, eps) if row.procedure == procedure]
             if own:
                 faces = sum(row.answer == FACE for row in own)
                 telling = sum(counts(row, eps) for row in own)

@@ -15,6 +15,13 @@ from centersmooth.report import style
 from studies.comparison import Point
 from studies.origins import write_atomically
 
+_DIAMOND: dict[str, Any] = {
+    "marker": "D",
+    "ls": "",
+    "ms": 6,
+    "mfc": style.PAPER,
+    "mec": style.HUES[1],
+}
 Lines = Mapping[str, Sequence[tuple[float, float]]]
 """Named curves of (x, y)."""
 
@@ -82,21 +89,23 @@ def curves(panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> Figure:
 def summary(lines: Mapping[str, tuple[float, float | None, float]]) -> Figure:
     """One line per distance: ours over published, with ten times the passes, and the aim."""
     with style.rules():
-        figure = style.blank(height=0.7 + 0.42 * len(lines))
+        figure = style.blank(height=1.1 + 0.42 * len(lines))
         ax = figure.subplots()
         for place, (found, thorough, aim) in enumerate(lines.values()):
             ax.barh(-place, found, height=0.5, color=style.HUES[0])
             ax.plot([aim] * 2, [-place - 0.36, -place + 0.36], color=style.INK, lw=1.6)
             ax.text(0.01, -place, f"{found:.2f}", va="center", fontsize=9, color=style.PAPER)
             if thorough is not None:
-                ax.plot(thorough, -place, marker="D", ms=6, mfc=style.PAPER, mec=style.HUES[1])
+                ax.plot(thorough, -place, **_DIAMOND)
         ax.axvline(1, color=style.MUTED, lw=0.8, ls=":")
         ax.set_yticks([-place for place in range(len(lines))], list(lines))
         ax.set_xlim(0, 1.08)
-        ax.set_xlabel(
-            "our bound / the published one (tick: aim; diamond: with ten times the passes)"
-        )
+        ax.set_xlabel("our bound / the published one")
         ax.grid(visible=False, axis="y")
+        marks = [Line2D([], [], **_DIAMOND), Line2D([], [], color=style.INK, lw=1.6)]
+        figure.legend(
+            marks, ["with ten times the passes", "aim"], loc="outside lower center", ncols=2
+        )
         return figure
 
 

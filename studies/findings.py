@@ -45,11 +45,18 @@ def headlines(found: Sequence[Page]) -> list[Headline]:
 
 def summary(scale: Scale, found: Sequence[Page]) -> str:
     """The page that shows the way to the others."""
-    blocks, lines = [f"# Findings, {scale.name} scale\n", _note(scale)], headlines(found)
-    if lines:
-        blocks += ["![Our bound over the published one](figures/summary.svg)\n", _table(lines)]
-    blocks.append("".join(f"- [{page.title}]({page.name}.md)\n" for page in found))
-    return "\n".join([*blocks, again(scale)])
+    blocks = [f"# Findings, {scale.name} scale\n", *([_note(scale)] if _note(scale) else [])]
+    if lines := headlines(found):
+        blocks += ["![Our bound over the published one](figures/summary.svg)\n", table_of(lines)]
+    return "\n".join([*blocks, listed(found), again(scale)])
+
+
+def listed(found: Sequence[Page], folder: str = "") -> str:
+    """The pages, each with its sentence."""
+    return "".join(
+        f"- [{page.title}]({folder}{page.name}.md)" + (f": {page.said}\n" if page.said else "\n")
+        for page in found
+    )
 
 
 def _note(scale: Scale) -> str:
@@ -61,7 +68,8 @@ def _note(scale: Scale) -> str:
     )
 
 
-def _table(lines: Sequence[Headline]) -> str:
+def table_of(lines: Sequence[Headline]) -> str:
+    """A line per distance."""
     header = (
         *("distance", "our bound / published", "aim", "with ten times the passes", "our inputs"),
         *("pairs compared", "our passes", "published passes", "passes"),

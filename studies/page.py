@@ -66,6 +66,8 @@ class Page:
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Captions of PNG files that the run itself kept."""
     headline: Headline | None = None
+    said: str = ""
+    """What the summary says of it beside the headline: a sentence with numbers."""
 
     def content(self, scale: Scale) -> str:
         """The page as Markdown."""

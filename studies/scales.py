@@ -42,7 +42,7 @@ class Scale:
     restoration: Budget
     """Experiments 1 to 3."""
     ablation: Budget
-    """Experiment 4: models trained without noise."""
+    """Experiments 4 and 7b: other trainings of the same models."""
     restoring: tuple[tuple[float, float], ...]
     """Their pairs (h, eps), with sigma = eps / h."""
     training: Training
@@ -55,6 +55,8 @@ class Scale:
     generating: Training
     """Of the generator."""
     tightness_inputs: int
+    precision_inputs: int
+    """On which bfloat16 is held to single precision."""
     consistency: tuple[float, ...]
     """Weights of the term that shrinks the spread; 0 is noise alone."""
 
@@ -88,6 +90,7 @@ SMALL = Scale(
     perceiving=((1.0, 0.02), (1.5, 0.03)),
     generating=Training(epochs=2, images=12_800),
     tightness_inputs=3,
+    precision_inputs=1,
     consistency=(0.0, 4.0),
 )
 
@@ -95,16 +98,17 @@ SMALL = Scale(
 FULL = Scale(
     name="full",
     restoration=Budget(50, 999, 3_800, PublishedProcedure(n=10_000, m=100_000), 1, 5),
-    ablation=Budget(20, 999, 3_800, PublishedProcedure(n=10_000, m=20_000), 1),
+    ablation=Budget(10, 999, 3_800, PublishedProcedure(n=10_000, m=100_000), 0),
     restoring=grid((1.5, 2.0), (0.2, 0.4, 0.6, 0.8, 1.0)),
     training=Training(epochs=3, images=60_000),
     noise_levels=(0.0, 0.12, 0.25, 0.5),
-    faces=Budget(50, 499, 900, PublishedProcedure(n=5_000, m=10_000), 2),
+    faces=Budget(50, 499, 900, PublishedProcedure(n=5_000, m=10_000), 1),
     facing=grid((1.0, 2.0), (0.1, 0.2, 0.3, 0.4, 0.5)),
     perception=Budget(50, 499, 900, PublishedProcedure(n=2_000, m=10_000, hd=True), 10, 5),
     perceiving=grid((1.0, 1.5), (0.01, 0.02, 0.03, 0.04, 0.05)),
     generating=Training(epochs=8, images=50_000),
     tightness_inputs=10,
+    precision_inputs=5,
     consistency=(0.0, 4.0, 16.0),
 )
 

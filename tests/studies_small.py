@@ -28,6 +28,7 @@ SCALE = Scale(
     perceiving=((0.5, 0.02),),
     generating=Training(epochs=1, images=48),
     tightness_inputs=1,
+    precision_inputs=1,
     consistency=(0.0, 4.0),
 )
 
