@@ -104,7 +104,7 @@ FULL = Scale(
     noise_levels=(0.0, 0.12, 0.25, 0.5),
     faces=Budget(50, 499, 900, PublishedProcedure(n=5_000, m=10_000), 1),
     facing=grid((1.0, 2.0), (0.1, 0.2, 0.3, 0.4, 0.5)),
-    perception=Budget(50, 499, 900, PublishedProcedure(n=2_000, m=10_000, hd=True), 10, 5),
+    perception=Budget(50, 499, 900, PublishedProcedure(n=2_000, m=10_000, hd=True), 5, 2),
     perceiving=grid((1.0, 1.5), (0.01, 0.02, 0.03, 0.04, 0.05)),
     generating=Training(epochs=8, images=50_000),
     tightness_inputs=10,
