@@ -82,6 +82,21 @@ def test_no_sample_and_no_neighbour_has_a_smaller_mean_distance(metric: Any, nam
     assert answer.spread == pytest.approx(float(lengths[majority(len(samples)) - 1]))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_answers_lie_in_the_declared_range(dtype: torch.dtype) -> None:
+    """At its usual level this one leaves it; a constant, which costs nothing, brings it back."""
+    noisy = torch.rand(5, 1, 4, generator=generator(28)) * 2 - 0.5
+    samples = noisy.clamp(0, 1).to(dtype)
+    free = answer_of(WeberPoint(), TV, samples)
+    assert float(free.value.max()) > 1.1
+    ranged = metrics.TotalVariation(value_range=(0.0, 1.0), shape=(1, 4))
+    answer = answer_of(WeberPoint(), ranged, samples)
+    assert bool(((answer.value >= 0) & (answer.value <= 1)).all())
+    assert answer.value.dtype == dtype
+    before, after = (float(TV.pairwise(a.value[None], samples).mean()) for a in (free, answer))
+    assert after == pytest.approx(before, rel=1e-4)
+
+
 def test_the_l1_point_is_the_median_of_every_coordinate() -> None:
     samples = normal(51, 3, 2)
     answer = answer_of(WeberPoint(), L1, samples)

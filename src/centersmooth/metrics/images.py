@@ -64,7 +64,7 @@ class TotalVariation(Metric):
 
     @property
     def normed(self) -> Normed:
-        return _Gradients()
+        return _Gradients(self.value_range)
 
     def pool(self, outputs: Outputs, size: int) -> torch.Tensor:
         """The mean of each run."""
@@ -75,23 +75,36 @@ class TotalVariation(Metric):
 class _Gradients:
     """Rows are gradients: their l1 norm is minimised over those that belong to an image."""
 
+    value_range: tuple[float, float] | None
+    """In which answers must lie, as outputs do: distances between them end at the diameter."""
     floor: ClassVar[float] = 2.0**-23
 
     def approach(
         self, outputs: torch.Tensor, dtype: torch.dtype
     ) -> Iterator[tuple[torch.Tensor, float]]:
-        """Steps of the solver; constants cost nothing, so every channel gets a typical level."""
+        """Steps of the solver; constants cost nothing, so every channel gets a typical level.
+
+        The gap is that of the image after it was moved into the range.
+        """
         shape = tuple(outputs.shape[1:])
         by_channel = outputs.cpu().reshape(len(outputs), *_channels(shape))
         levels = by_channel.mean(dim=-1, dtype=torch.float64).median(dim=0).values
         fit = GradientFit(outputs.cpu().reshape(len(outputs), -1).numpy(), *ends(shape))
         for flat, flow in fit.steps():
-            point = torch.from_numpy(flat).reshape(_channels(shape))
-            point = point + (levels - point.mean(dim=-1))[:, None]
+            point = self._placed(torch.from_numpy(flat).reshape(_channels(shape)), levels)
             for precision in dict.fromkeys((dtype, torch.float64)):
                 image = point.reshape(shape).to(precision)
                 row = differences(image[None])[0].double().numpy()
                 yield image.to(outputs.device), fit.gap(row, flow)
+
+    def _placed(self, point: torch.Tensor, levels: torch.Tensor) -> torch.Tensor:
+        """Channels at these mean levels, or at the nearest at which their values are in range."""
+        up = levels - point.mean(dim=-1)
+        if self.value_range is None:
+            return point + up[:, None]
+        low, high = self.value_range
+        up = up.minimum(high - point.amax(dim=-1)).maximum(low - point.amin(dim=-1))
+        return (point + up[:, None]).clamp(low, high)
 
 
 def _channels(shape: tuple[int, ...]) -> tuple[int, int]:
