@@ -9,12 +9,12 @@ from typing import Any
 
 from torch import nn
 
-from centersmooth.executors import Serial
 from centersmooth.study import Study
 from studies.columns import Smoothed, columns
 from studies.data import as_floats
 from studies.records import rows_of, write_lines, write_rows
 from studies.restoration import BATCH, metrics, network
+from studies.running import certify
 from studies.scales import Scale
 from studies.training import DATASETS, Recipe, reconstruction_error
 
@@ -52,7 +52,7 @@ class Consistency:
     def run(self, scale: Scale) -> None:
         """Train, and certify on the same draws of noise."""
         study = self.study(scale, self.models(scale))
-        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+        certify(study, self.folder(scale))
 
     def keep(self, scale: Scale) -> None:
         """Records of what the run holds, and the errors on test images."""

@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 
 import centersmooth as cs
-from centersmooth.executors import Serial
 from centersmooth.report import style
 from centersmooth.report.regions import Allowed, Box
 from centersmooth.store import Record, Store
@@ -30,6 +29,7 @@ from studies.data import celeba, people
 from studies.figures import save
 from studies.pictures import as_array
 from studies.records import rows_of, write_rows
+from studies.running import certify
 from studies.scales import Scale
 
 FACE, NO_FACE = "face", "no face"
@@ -54,7 +54,7 @@ class Faces:
     def run(self, scale: Scale) -> None:
         """Certify what is missing."""
         study, _ = self.study(scale)
-        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+        certify(study, self.folder(scale))
 
     def keep(self, scale: Scale) -> None:
         """Records and pictures of what the run holds."""

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 import centersmooth as cs
-from centersmooth.executors import Serial
 from centersmooth.metrics import Metric
 from centersmooth.report import style
 from centersmooth.store import Store
@@ -22,6 +21,7 @@ from studies.generator import LATENT, Generating, latents
 from studies.origins import write_atomically
 from studies.pictures import contact_sheet
 from studies.records import rows_of, write_rows
+from studies.running import certify
 from studies.scales import Scale
 from studies.training import trained
 
@@ -66,7 +66,7 @@ class Perception:
     def run(self, scale: Scale) -> None:
         """Certify what is missing."""
         study = self.study(scale, self.generator(scale), cs.metrics.LPIPS())
-        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+        certify(study, self.folder(scale))
 
     def keep(self, scale: Scale) -> None:
         """Records and pictures of what the run holds."""

@@ -16,7 +16,6 @@ import torch
 from torch import nn
 
 import centersmooth as cs
-from centersmooth.executors import Serial
 from centersmooth.metrics import Metric
 from centersmooth.study import Study
 from studies.columns import SMALL, Smoothed, columns, sigmas
@@ -24,6 +23,7 @@ from studies.data import as_floats
 from studies.mean_smoothing import mean_answer, mean_bound
 from studies.pictures import keep_examples
 from studies.records import Row, rows_of, write_lines, write_rows
+from studies.running import certify
 from studies.scales import Budget, Scale
 from studies.training import DATASETS, Recipe, reconstruction_error, trained
 
@@ -77,7 +77,7 @@ class Restoration:
     def run(self, scale: Scale) -> None:
         """Certify what is missing."""
         study, _ = self.study(scale)
-        print(study.run(self.folder(scale), on=Serial(threads=1)), flush=True)
+        certify(study, self.folder(scale))
 
     def keep(self, scale: Scale) -> None:
         """Records and pictures of what the run holds."""

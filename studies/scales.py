@@ -76,6 +76,9 @@ def grid(ratios: tuple[float, ...], eps: tuple[float, ...]) -> tuple[tuple[float
     return tuple((h, e) for h in ratios for e in eps)
 
 
+GENERATOR = Training(epochs=8, images=50_000)
+"""Its weights are committed, so the small scale can have the same."""
+
 # One sigma, 0.25, and two eps: h = 1.5 and 2.
 SMALL = Scale(
     name="small",
@@ -88,7 +91,7 @@ SMALL = Scale(
     facing=((1.0, 0.1), (1.5, 0.15)),
     perception=Budget(3, 499, 900, PublishedProcedure(n=2_000, m=10_000, hd=True), 3),
     perceiving=((1.0, 0.02), (1.5, 0.03)),
-    generating=Training(epochs=2, images=12_800),
+    generating=GENERATOR,
     tightness_inputs=3,
     precision_inputs=1,
     consistency=(0.0, 2.0),
@@ -106,7 +109,7 @@ FULL = Scale(
     facing=grid((1.0, 2.0), (0.1, 0.2, 0.3, 0.4, 0.5)),
     perception=Budget(50, 499, 900, PublishedProcedure(n=2_000, m=10_000, hd=True), 5, 2),
     perceiving=grid((1.0, 1.5), (0.01, 0.02, 0.03, 0.04, 0.05)),
-    generating=Training(epochs=8, images=50_000),
+    generating=GENERATOR,
     tightness_inputs=10,
     precision_inputs=5,
     consistency=(0.0, 2.0, 4.0),
