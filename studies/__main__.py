@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "write":
             return _write(scale)
         if options.command == "keep":
+            _fix_threads()
             for name in options.only:
                 part_named(name).keep(scale)
             return _write(scale)
@@ -58,13 +59,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run_here(names: Sequence[str], scale: Scale) -> int:
-    torch.set_num_threads(1)  # one thread sums in one order: the same seed, the same weights
+    _fix_threads()
     for name in names:
         started = time.perf_counter()
         part_named(name).run(scale)
         part_named(name).keep(scale)
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
     return 0
+
+
+def _fix_threads() -> None:
+    """One thread sums in one order: the same seed, the same weights and records."""
+    torch.set_num_threads(1)
 
 
 def _run(names: Sequence[str], scale: Scale, jobs: int) -> int:

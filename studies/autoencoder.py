@@ -56,7 +56,7 @@ class Autoencoder(nn.Module):
         return logits.float().sigmoid().contiguous()
 
     def narrowed(self) -> Autoencoder:
-        """Itself in bfloat16, three times as fast on the processors that have it.
+        """Itself in bfloat16, far faster on the processors that have it.
 
         Batch norm stays in single precision, as under autocast, in which it was trained.
         """

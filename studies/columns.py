@@ -42,7 +42,7 @@ def sigmas(pairs: Sequence[tuple[float, float]]) -> dict[float, tuple[float, ...
 
 
 def many_candidates(metric: Metric, noise: cs.Gaussian, eps: float, samples: int) -> Center:
-    """The usual center, with candidates in place of some certification samples: t shrinks."""
+    """A medoid of more candidates than usual, in place of some certification samples: t shrinks."""
     return cs.Medoid(candidates=300)
 
 

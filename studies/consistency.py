@@ -15,11 +15,10 @@ from studies.data import as_floats
 from studies.records import rows_of, write_lines, write_rows
 from studies.restoration import BATCH, metrics, network
 from studies.running import certify
-from studies.scales import Scale
+from studies.scales import SEED, Scale
 from studies.training import DATASETS, Recipe, reconstruction_error
 
 SIGMA, RATIO = 0.25, 2.0
-_SEED = 20_210_205
 _TESTED = 2_000
 
 
@@ -73,7 +72,6 @@ class Consistency:
                 _always(Smoothed(model, told(weight))),
                 scale.ablation,
             )
-            if setting.published is None
         ]
         return Study(
             inputs=list(clean),
@@ -81,7 +79,7 @@ class Consistency:
             targets=list(clean),
             names=names,
             title=f"Consistency, {self.dataset}, {scale.name}",
-            seed=_SEED,
+            seed=SEED,
             batch_size=BATCH,
             gallery=0,
         )

@@ -60,7 +60,7 @@ def pages(scale: Scale) -> list[Page]:
         "Median bound on the Jaccard distance by the size of the attack, over photos on which the "
         "answer is a face. " + spent(found, scale.faces.published.m)
     )
-    figure = figures.bounds(found, "median bound ε₂ (Jaccard)")
+    figure = figures.bounds(found, "median ε₂ (Jaccard)")
     told = (
         "White: the base model's box in the photo. Orange: the smoothed model's. Blue: every "
         "answer under attack lies in here; dotted: and covers this."

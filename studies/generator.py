@@ -42,13 +42,12 @@ class Generator(nn.Module):
             nn.ConvTranspose2d(64, 32, 4, stride=2, padding=1),
             nn.ReLU(),
             nn.ConvTranspose2d(32, channels, 4, stride=2, padding=1),
-            nn.Sigmoid(),
         )
 
     def forward(self, latents: Tensor) -> Tensor:
         """The photos that these latents stand for."""
-        photos: Tensor = self.decoder(latents)
-        return photos
+        logits: Tensor = self.decoder(latents)
+        return logits.float().sigmoid()
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,8 @@ class Generating(Recipe):
 
     def loss(self, model: Any, clean: Tensor, generator: torch.Generator) -> Tensor:
         """Squared error of a sampled reconstruction plus the divergence from N(0, I)."""
-        mean, log_variance = model.encoder(clean).chunk(2, dim=1)
+        # Single precision, whatever the layers run in: exp(v) - 1 - v would lose all its digits.
+        mean, log_variance = model.encoder(clean).float().chunk(2, dim=1)
         noise = torch.randn(mean.shape, generator=generator)
         photos = model(mean + (log_variance / 2).exp() * noise)
         error = (photos - clean).pow(2).sum() / (2 * _SHARPNESS**2)

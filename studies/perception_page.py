@@ -32,7 +32,7 @@ def pages(scale: Scale) -> list[Page]:
             "6-perceptual",
             "Experiment 6: pictures of a generator, perceptual distance",
             setup + "\n" + verdict(found, AIM) + "\n\n" + bounds_table(found),
-            {"6-bounds": (figures.bounds(found, "median bound ε₂ (LPIPS)"), caption)},
+            {"6-bounds": (figures.bounds(found, "median ε₂ (LPIPS)"), caption)},
             {
                 f"{part}-examples.png": f"{part}: base and smoothed outputs for the same latents."
                 for part in dict.fromkeys(row.part for row in rows)

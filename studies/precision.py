@@ -18,10 +18,9 @@ from centersmooth.metrics import Metric
 from studies.columns import usual_sigma
 from studies.records import write_lines
 from studies.restoration import BATCH, Restoration, metrics
-from studies.scales import Scale
+from studies.scales import SEED, Scale
 from studies.training import DATASETS, trained
 
-_SEED = 20_210_205
 _RATIO = 2.0
 
 
@@ -32,11 +31,11 @@ class Precision:
     name: str = "precision"
 
     def run(self, scale: Scale) -> None:
-        """Nothing is left for later: it is done when its records are kept."""
-
-    def keep(self, scale: Scale) -> None:
         """Certify some inputs with both and write down the bounds."""
         write_lines(scale.results / "records" / f"{self.name}.jsonl", self._lines(scale))
+
+    def keep(self, scale: Scale) -> None:
+        """Nothing is left to do: its run writes the records."""
 
     def _lines(self, scale: Scale) -> Iterator[dict[str, Any]]:
         sigma = usual_sigma(scale.restoring)
@@ -70,7 +69,7 @@ class Precision:
         samples = scale.restoration.answer_samples
         options: Any = {"answer_samples": samples, "batch_size": BATCH, "progress": False}
         smoother = cs.Smoother(model, noise, metric, center, **options)
-        return smoother.certify(x, scale.restoration.samples, seed=_SEED).bound(eps)
+        return smoother.certify(x, scale.restoration.samples, seed=SEED).bound(eps)
 
 
 PARTS = (Precision(),)

@@ -41,7 +41,7 @@ class Row:
     samples: int
     seed: int
     answer: str = ""
-    """What kind of answer it is, where that matters: "face" or "no face"."""
+    """What kind of answer it is, where that matters: "face", "no face" or "abstained"."""
     center: str = ""
     """How ours makes its answer, e.g. "WeberPoint, pool 2"."""
 
@@ -61,8 +61,10 @@ class Row:
         return None if place is None or self.errors is None else self.errors[place]
 
     def _place(self, eps: float) -> int | None:
-        close = [i for i, own in enumerate(self.eps) if math.isclose(own, eps, rel_tol=1e-4)]
-        return close[0] if close and self.bounds else None
+        """The nearest eps that was asked: a little smaller one would flatter the bound."""
+        place = min(range(len(self.eps)), key=lambda i: abs(self.eps[i] - eps))
+        close = math.isclose(self.eps[place], eps, rel_tol=1e-4, abs_tol=1e-12)
+        return place if close and self.bounds else None
 
 
 def rows_of(

@@ -24,14 +24,13 @@ from studies.mean_smoothing import mean_answer, mean_bound
 from studies.pictures import keep_examples
 from studies.records import Row, rows_of, write_lines, write_rows
 from studies.running import certify
-from studies.scales import Budget, Scale
+from studies.scales import SEED, Budget, Scale
 from studies.training import DATASETS, Recipe, reconstruction_error, trained
 
 PLAIN = "plain"
 BATCH = 64
 """Noisy inputs per forward pass: more of them do not fit the processor's cache."""
 MEAN_SAMPLES = 5_000
-_SEED = 20_210_205
 _SHOWN = 6
 _TESTED = 1_000
 _AVERAGED = 5
@@ -109,7 +108,7 @@ class Restoration:
             targets=list(clean),
             names=names,
             title=f"Restoration, {self.name}, {scale.name}",
-            seed=_SEED,
+            seed=SEED,
             batch_size=BATCH,
             gallery=min(_SHOWN, len(clean)),
         )
@@ -126,7 +125,7 @@ class Restoration:
             for index, truth in enumerate(clean[:_AVERAGED]):
                 if (sigma, index) not in known:
                     continue
-                answer = mean_answer(smoothed.model, inputs[index], sigma, MEAN_SAMPLES, _SEED)
+                answer = mean_answer(smoothed.model, inputs[index], sigma, MEAN_SAMPLES, SEED)
                 base = smoothed.model(inputs[index][None])[0]
                 yield {
                     "part": self.name,

@@ -65,7 +65,7 @@ def _distance_page(scale: Scale, rows: Sequence[Row], number: int, metric: str) 
     if not found:
         return None
     name = METRICS[metric]
-    figure = figures.bounds(found, f"median bound ε₂ ({name})")
+    figure = figures.bounds(found, f"median ε₂ ({name})")
     caption = f"Median bound on the {name} distance by the size of the attack. " + spent(
         found, scale.restoration.published.m
     )
@@ -110,7 +110,7 @@ def _mean_page(scale: Scale, rows: Sequence[Row]) -> Page | None:
         "Median bound on the l2 distance by the size of the attack; dotted: the bound of the "
         "mean-smoothed model. " + spent(found, scale.restoration.published.m)
     )
-    figure = figures.bounds(found, "median bound ε₂ (l2)", rivals)
+    figure = figures.bounds(found, "median ε₂ (l2)", rivals)
     more = {"3-bounds": (figure, caption), **_vanishing(scale, rows, "L2", 3)}
     title = "Experiment 3: restored images, l2 distance, beside the mean-smoothed model"
     mine = headline("l2", AIMS["L2"], found)
@@ -202,7 +202,7 @@ def _ablation_page(scale: Scale, noisy: Sequence[Row], plain: Sequence[Row]) -> 
         blocks.append(f"## {name}\n\n{_ablation_table(trained, without)}")
         if metric == "L2":
             panels = _ablation_panels(trained, without)
-    figure = figures.curves(panels, "size of the attack ε₁", "median bound ε₂ (l2)")
+    figure = figures.curves(panels, "size of the attack ε₁", "median ε₂ (l2)")
     text = (
         _setup(scale)
         + "\nHere the same four models are trained without any noise and certified likewise. The "

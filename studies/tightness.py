@@ -17,13 +17,12 @@ from torch import Tensor
 import centersmooth as cs
 from studies.records import write_lines
 from studies.restoration import Restoration, metrics
-from studies.scales import Scale
+from studies.scales import SEED, Scale
 from studies.training import DATASETS
 
 RATIOS = (0.5, 1.0, 2.0)
 _SIGMA = 0.25
 _STARTS, _STEPS, _COPIES = 2, 20, 16
-_SEED = 20_210_205
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,12 @@ class Tightness:
     name: str = "tightness"
 
     def run(self, scale: Scale) -> None:
-        """Nothing is left for later: it is done when its records are kept."""
-
-    def keep(self, scale: Scale) -> None:
         """Attack some certificates and write down how far the answers moved."""
         lines = list(self._lines(scale))
         write_lines(scale.results / "records" / f"{self.name}.jsonl", lines)
+
+    def keep(self, scale: Scale) -> None:
+        """Nothing is left to do: its run writes the records."""
 
     def _lines(self, scale: Scale) -> Iterator[dict[str, Any]]:
         part = Restoration("mnist", "autoencoder")
@@ -50,9 +49,9 @@ class Tightness:
         options["answer_samples"] = budget.answer_samples
         smoother = cs.Smoother(model, cs.Gaussian(_SIGMA), **options)
         # Its noise must be fresh: not that of the certificate, nor of the attack.
-        queried = cs.Smoother(model, cs.Gaussian(_SIGMA), **options, seed=_SEED + 1)
+        queried = cs.Smoother(model, cs.Gaussian(_SIGMA), **options, seed=SEED + 1)
         for index, x in enumerate(clean):
-            certificate = smoother.certify(x, budget.samples, seed=_SEED)
+            certificate = smoother.certify(x, budget.samples, seed=SEED)
             for ratio in RATIOS:
                 eps = ratio * _SIGMA
                 attacked = strongest(model, x, certificate.value, _SIGMA, eps)
@@ -73,7 +72,7 @@ def strongest(
     model: Callable[[Any], Any], x: Tensor, answer: Tensor, sigma: float, eps: float
 ) -> Tensor:
     """The best of some attacks within eps, each by steps along normalised gradients."""
-    generator = torch.Generator().manual_seed(_SEED)
+    generator = torch.Generator().manual_seed(SEED)
     found = [_climb(model, x, answer, sigma, eps, generator) for _ in range(_STARTS)]
     return max(found, key=lambda pair: pair[0])[1]
 

@@ -1,6 +1,6 @@
 """Models trained to give back the clean image; kept in the user's cache, resumed after a stop.
 
-Training runs under bfloat16 autocast, as the models do later: twice as fast.
+Layers run under bfloat16 autocast in training, for its speed; losses are in single precision.
 
 Every epoch has a seed of its own, so that a training that was stopped and went on gives the very
 weights of one that was not (on the same machine, with one thread).

@@ -17,7 +17,7 @@ def test_bounds_in_both_precisions_are_alike(
 ) -> None:
     in_place_of_real_data(tmp_path, monkeypatch)
     assert restoration_pages._precision(SCALE) == ""
-    Precision().keep(SCALE)
+    Precision().run(SCALE)
     lines = read_lines(tmp_path / "results" / "tiny" / "records" / "precision.jsonl")
     assert [line["metric"] for line in lines] == ["total variation", "angular", "l2"]
     assert any(line["bfloat16"] != line["single"] for line in lines)

@@ -29,7 +29,7 @@ def test_certificates_are_attacked_and_hold(
 ) -> None:
     in_place_of_real_data(tmp_path, monkeypatch)
     restoration.network.cache_clear()
-    Tightness().keep(SCALE)
+    Tightness().run(SCALE)
     restoration.network.cache_clear()
     lines = read_lines(tmp_path / "results" / "tiny" / "records" / "tightness.jsonl")
     assert [line["eps"] for line in lines] == [0.125, 0.25, 0.5]
