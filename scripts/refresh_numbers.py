@@ -92,7 +92,9 @@ def studied() -> str:
     folder = FULL.results.relative_to(ROOT).as_posix()
     figure = f"![Our bound over the published one, per distance]({folder}/figures/summary.png)\n"
     table = findings.table_of(findings.headlines(pages))
-    return "\n".join([figure, table, findings.listed(pages, f"{folder}/")])
+    return "\n".join(
+        [figure, table, findings.explained(FULL), findings.listed(pages, f"{folder}/")]
+    )
 
 
 def _record(name: str) -> Any:

@@ -26,43 +26,45 @@ class Point:
     ours: float | None
     """Median over all inputs."""
     inputs: int
+    """With a bound of ours."""
+    failed: int
+    ours_there: float | None
+    """Median of ours over the inputs that the ratio is the median of."""
     published: float | None
     """Median over the inputs it was run on; where it abstains the largest distance counts."""
     published_inputs: int
     abstained: int
-    compared: int
-    """Inputs that the ratio is the median of."""
+    compared: frozenset[tuple[str, float, int]]
+    """Runs of the published procedure (part, sigma, input) that the ratio is the median of."""
     ratio: float | None
     """Median over the inputs that both were run on of ours / published."""
-    thorough: float | None
-    """Median of ours with ten times the passes, over the inputs it was run on."""
     thorough_ratio: float | None
+    """The same with about ten times the passes."""
     error: float | None
     """Median certified distance to the truth."""
     smoothing: float | None
-    """Median distance from the base model's answer to ours."""
+    """Median distance from the base model's answer to ours, over inputs that both answered."""
     published_smoothing: float | None
+    smoothing_ratio: float | None
+    """Median over them of our smoothing error / the published one."""
     ours_evaluations: int
     thorough_evaluations: int
     published_evaluations: int
+    diameter: float
     center: str = ""
     """How ours makes its answer; chosen for this sigma."""
     thorough_center: str = ""
 
     @property
-    def smoothing_ratio(self) -> float | None:
-        """Our smoothing error in units of the published one."""
-        if self.smoothing is None or not self.published_smoothing:
-            return None
-        return self.smoothing / self.published_smoothing
+    def published_estimate(self) -> float | None:
+        """What the published procedure would give as a median of all inputs: ours / ratio.
 
-    @property
-    def published_scaled(self) -> float | None:
-        """Ours over the ratio: what the published procedure would give as a median of all inputs.
-
-        It was run on few of them, and on other ones at every sigma.
+        It was run on few of them, and on other ones at every sigma. The largest distance where
+        there is nothing to take a ratio of.
         """
-        return None if self.ours is None or not self.ratio else self.ours / self.ratio
+        if self.ours is None or not self.published_inputs:
+            return None
+        return self.diameter if not self.ratio else min(self.ours / self.ratio, self.diameter)
 
 
 def middle(values: Iterable[float | None]) -> float | None:
@@ -99,28 +101,45 @@ def _point(rows: Sequence[Row], part: str, h: float, eps: float, keep: Keep) -> 
     # An abstention in place of a bound would flatter us: it is counted, but gives no ratio.
     answered = {i: row for i, row in theirs.items() if row.status != "abstained"}
     counted = {i: row for i, row in answered.items() if keep(row, eps)}
+    ratios = _known({i: ratio(ours.get(i), row, eps) for i, row in counted.items()})
+    both = [(ours[i], row) for i, row in answered.items() if i in ours]
     return Point(
         part=part,
         h=h,
         eps=eps,
         ours=middle(row.at(eps) for row in ours.values()),
-        inputs=len(ours),
+        inputs=sum(row.at(eps) is not None for row in ours.values()),
+        failed=sum(row.status == "failed" for row in ours.values()),
+        ours_there=middle(ours[i].at(eps) for i in ratios),
         published=middle(row.at(eps) for row in theirs.values()),
         published_inputs=len(theirs),
         abstained=sum(row.status == "abstained" for row in theirs.values()),
-        compared=sum(ratio(ours.get(i), row, eps) is not None for i, row in counted.items()),
-        ratio=middle(ratio(ours.get(i), row, eps) for i, row in counted.items()),
-        thorough=middle(row.at(eps) for row in thorough.values()),
+        compared=frozenset((part, round(eps / h, 6), i) for i in ratios),
+        ratio=middle(ratios.values()),
         thorough_ratio=middle(ratio(thorough.get(i), row, eps) for i, row in counted.items()),
         error=middle(row.error_at(eps) for row in ours.values()),
-        smoothing=middle(ours[i].smoothing_error for i in theirs if i in ours),
-        published_smoothing=middle(row.smoothing_error for row in theirs.values()),
+        smoothing=middle(mine.smoothing_error for mine, _ in both),
+        published_smoothing=middle(row.smoothing_error for _, row in both),
+        smoothing_ratio=middle(_smoothing_ratio(mine, row) for mine, row in both),
         ours_evaluations=max(row.evaluations for row in ours.values()),
         thorough_evaluations=max((row.evaluations for row in thorough.values()), default=0),
         published_evaluations=max((row.evaluations for row in theirs.values()), default=0),
+        diameter=next(iter(ours.values())).diameter,
         center=_center(ours.values()),
         thorough_center=_center(thorough.values()),
     )
+
+
+def _known(values: dict[int, float | None]) -> dict[int, float]:
+    return {i: value for i, value in values.items() if value is not None}
+
+
+def _smoothing_ratio(ours: Row, published: Row) -> float | None:
+    """Infinite where only theirs is the base model's own answer; 1 where both are."""
+    mine, other = ours.smoothing_error, published.smoothing_error
+    if mine is None or other is None:
+        return None
+    return mine / other if other else math.inf if mine else 1.0
 
 
 def _center(rows: Iterable[Row]) -> str:

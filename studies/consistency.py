@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class Consistency:
                 [(RATIO, RATIO * SIGMA)],
                 metric,
                 _always(Smoothed(model, told(weight))),
-                scale.ablation,
+                replace(scale.ablation, published_inputs=0),
             )
         ]
         return Study(

@@ -39,12 +39,14 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 def bounds(
     points: Sequence[Point],
     ylabel: str,
+    note: str,
     rivals: Mapping[str, Lines] | None = None,
 ) -> Figure:
     """eps against the median bound: a panel per part, ours solid, published dashed and hollow.
 
     The published procedure is run on few inputs, so its curve is our median over the ratio.
 
+    note: small print, what the published procedure was given.
     rivals: for each part further curves, drawn dotted.
     """
     parts = list(dict.fromkeys(point.part for point in points))
@@ -57,7 +59,7 @@ def bounds(
             for place, h in enumerate(ratios):
                 own = [p for p in points if p.part == part and p.h == h]
                 _curve(ax, [(p.eps, p.ours) for p in own], place, published=False)
-                _curve(ax, [(p.eps, p.published_scaled) for p in own], place, published=True)
+                _curve(ax, [(p.eps, p.published_estimate) for p in own], place, published=True)
             for place, name in enumerate(extra):
                 curve = (rivals or {}).get(part, {}).get(name, ())
                 ax.plot(*_columns(curve), color=style.MUTED, ls=(":", "-.")[place % 2], marker="x")
@@ -65,6 +67,7 @@ def bounds(
             ax.set_xlabel("size of the attack ε₁")
             ax.set_ylabel(ylabel)
         _legend(figure, ratios, extra, columns=min(2, len(parts)))
+        figure.supxlabel(note, fontsize=7.5, color=style.MUTED)
         return figure
 
 
@@ -87,7 +90,7 @@ def curves(panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> Figure:
 
 
 def summary(lines: Mapping[str, tuple[float, float | None, float]]) -> Figure:
-    """One line per distance: ours over published, with ten times the passes, and the aim."""
+    """One line per distance: ours over published, the same when thorough, and the aim."""
     with style.rules():
         figure = style.blank(height=1.1 + 0.42 * len(lines))
         ax = figure.subplots()
@@ -99,13 +102,11 @@ def summary(lines: Mapping[str, tuple[float, float | None, float]]) -> Figure:
                 ax.plot(thorough, -place, **_DIAMOND)
         ax.axvline(1, color=style.MUTED, lw=0.8, ls=":")
         ax.set_yticks([-place for place in range(len(lines))], list(lines))
-        ax.set_xlim(0, 1.08)
+        ax.set_xlim(0, max([1.08, *(1.05 * found for found, _, _ in lines.values())]))
         ax.set_xlabel("our bound / the published one")
         ax.grid(visible=False, axis="y")
         marks = [Line2D([], [], **_DIAMOND), Line2D([], [], color=style.INK, lw=1.6)]
-        figure.legend(
-            marks, ["with ten times the passes", "aim"], loc="outside lower center", ncols=2
-        )
+        figure.legend(marks, ["thorough", "aim"], loc="outside lower center", ncols=2)
         return figure
 
 
@@ -157,7 +158,7 @@ def _legend(figure: Figure, ratios: Sequence[float], extra: Sequence[str], colum
     for place, h in enumerate(ratios):
         for published in (False, True):
             handles.append(Line2D([], [], **_looks(place, published)))
-            labels.append(f"{'published' if published else 'ours'}, ε₁ = {h:g} σ")
+            labels.append(f"{'published, estimated' if published else 'ours'}, ε₁ = {h:g} σ")
     for place, name in enumerate(extra):
         looks: Any = {"color": style.MUTED, "ls": (":", "-.")[place % 2], "marker": "x"}
         handles.append(Line2D([], [], **looks))

@@ -23,15 +23,19 @@ class Headline:
     ratio: float
     aim: float
     inputs: int
-    """Of ours."""
+    """The most that ours was run on."""
+    runs: int
+    """Runs of the published procedure that the ratio rests on."""
     compared: int
-    """Pairs of bounds that the ratio is the median of: inputs times points of the grid."""
+    """Inputs of these runs."""
     ours_evaluations: int
     published_evaluations: int
     thorough: float | None
     """The ratio with ten times the passes."""
     smoothing: float | None
     """Our smoothing error over the published one, median over the grid."""
+    worse: tuple[int, int]
+    """At how many points of the grid, of how many, that is above 1."""
 
 
 def headline(name: str, aim: float, found: Sequence[Point]) -> Headline | None:
@@ -39,16 +43,20 @@ def headline(name: str, aim: float, found: Sequence[Point]) -> Headline | None:
     median = overall(found)
     if median is None:
         return None
+    runs = frozenset[tuple[str, float, int]]().union(*(point.compared for point in found))
+    smoothing = [p.smoothing_ratio for p in found if p.smoothing_ratio is not None]
     return Headline(
         name=name,
         ratio=median,
         aim=aim,
         inputs=max(point.inputs for point in found),
-        compared=sum(point.compared for point in found),
+        runs=len(runs),
+        compared=len({(part, index) for part, _, index in runs}),
         ours_evaluations=max(point.ours_evaluations for point in found),
         published_evaluations=max(point.published_evaluations for point in found),
         thorough=overall_thorough(found),
-        smoothing=middle(point.smoothing_ratio for point in found),
+        smoothing=middle(smoothing),
+        worse=(sum(share > 1 for share in smoothing), len(smoothing)),
     )
 
 
@@ -66,6 +74,8 @@ class Page:
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Captions of PNG files that the run itself kept."""
     headline: Headline | None = None
+    parts: Sequence[str] = ()
+    """That its numbers come from."""
     said: str = ""
     """What the summary says of it beside the headline: a sentence with numbers."""
 
@@ -77,7 +87,7 @@ class Page:
         for name, caption in self.pictures.items():
             if (scale.results / "figures" / name).exists():
                 blocks.append(f"![{caption}](figures/{name})\n\n{caption}\n")
-        return "\n".join(blocks) + "\n" + again(scale)
+        return "\n".join(blocks) + "\n" + again(scale, self.parts)
 
     def write(self, scale: Scale) -> list[Path]:
         """The page and its figures."""
@@ -91,12 +101,18 @@ class Page:
         return [*paths, write_atomically(folder / f"{self.name}.md", content)]
 
 
-def again(scale: Scale) -> str:
-    """How the numbers came about."""
+def again(scale: Scale, parts: Sequence[str] = ()) -> str:
+    """How the numbers came about, and how to make them anew."""
+    only = f" --only {' '.join(parts)}" if parts else ""
     return (
-        f"Written by `python -m studies write {scale.name}` from `records/`; "
-        f"`python -m studies run {scale.name}` makes those.\n"
+        f"Written by `python -m studies write {scale.name}` from `records/`, which `python -m "
+        f"studies run {scale.name}{only}` makes.\n"
     )
+
+
+def parts_of(rows: Sequence[Row]) -> list[str]:
+    """The parts that records come from."""
+    return list(dict.fromkeys(row.part for row in rows))
 
 
 def rows_of_parts(scale: Scale, names: list[str]) -> list[Row]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from centersmooth.study import PublishedProcedure
 from studies.comparison import Point, overall
 
 HEADER = (
@@ -12,13 +13,20 @@ HEADER = (
     "h",
     "ε₁",
     "ours",
-    "published",
-    "ratio",
-    "ratio, ten times the passes",
+    "inputs",
     "certified error",
-    "smoothing error",
+    "ours there",
+    "published there",
+    "inputs there",
+    "ratio",
+    "ratio, thorough",
+    "smoothing error there",
     "published",
 )
+_THERE = """
+*There*: on the inputs that the published procedure was run on as well; ratios are taken input by
+input. *Smoothing error*: the distance from the base model's answer to the smoothed model's.
+"""
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -36,57 +44,64 @@ def amount(value: float | None) -> str:
 
 def bounds_table(points: Sequence[Point]) -> str:
     """A line per part and (h, eps)."""
-    return table(
-        HEADER,
-        [
-            (
-                point.part,
-                f"{point.h:g}",
-                f"{point.eps:g}",
-                amount(point.ours),
-                amount(point.published),
-                amount(point.ratio),
-                amount(point.thorough_ratio),
-                amount(point.error),
-                amount(point.smoothing),
-                amount(point.published_smoothing),
-            )
-            for point in points
-        ],
+    lines = [
+        (
+            point.part,
+            f"{point.h:g}",
+            f"{point.eps:g}",
+            amount(point.ours),
+            str(point.inputs) + (f" ({point.failed} failed)" if point.failed else ""),
+            amount(point.error),
+            amount(point.ours_there),
+            amount(point.published),
+            point.published_inputs,
+            amount(point.ratio),
+            amount(point.thorough_ratio),
+            amount(point.smoothing),
+            amount(point.published_smoothing),
+        )
+        for point in points
+    ]
+    return table(HEADER, lines) + _THERE + _centers(points)
+
+
+def _centers(points: Sequence[Point]) -> str:
+    """Which center answers where, unless it is the same everywhere."""
+    used: dict[str, dict[float, list[float]]] = {}
+    for point in points:
+        for name, told in (("", point.center), (", thorough", point.thorough_center)):
+            if told:
+                places = used.setdefault(told + name, {}).setdefault(point.h, [])
+                places += [] if point.eps in places else [point.eps]
+    if len({told.removesuffix(", thorough") for told in used}) < 2:
+        return ""
+    said = "\n".join(
+        f"- {told}: " + "; ".join(f"h = {h:g}, ε₁ = {_listed(places[h])}" for h in sorted(places))
+        for told, places in used.items()
+    )
+    return (
+        f"\nOur centers, chosen for the largest ε₁ of each σ before anything is drawn:\n\n{said}\n"
     )
 
 
-def centers(points: Sequence[Point]) -> str:
-    """Which center answers at which h, where it is not the same everywhere."""
-    used = {
-        (point.h, name): told
-        for point in points
-        for name, told in (
-            ("", point.center),
-            (" with ten times the passes", point.thorough_center),
-        )
-        if told
-    }
-    if len(set(used.values())) < 2:
-        return ""
-    said = "; ".join(f"at h = {h:g}{name}: {told}" for (h, name), told in sorted(used.items()))
-    return f"\nOur centers, chosen for the largest ε₁ of each σ before anything is drawn: {said}.\n"
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in sorted(values))
 
 
-def spent(points: Sequence[Point], m: int) -> str:
+def spent(points: Sequence[Point], procedure: PublishedProcedure) -> str:
     """What was spent on whom, plainly."""
     ours = max(point.ours_evaluations for point in points)
     theirs = max(point.published_evaluations for point in points)
-    said = f"Ours: {_most(p.inputs for p in points)} inputs, {ours:,} forward passes each. "
-    if thorough := _most(p.thorough_evaluations for p in points):
-        said += f"Ten times the passes: {thorough:,}. "
+    said = f"Ours: {_range(p.inputs for p in points)} inputs, {ours:,} forward passes at most. "
+    if thorough := max(point.thorough_evaluations for point in points):
+        said += f"Thorough: {thorough:,}. "
     if not theirs:
         return said + "The published procedure has not been run yet."
-    share = f"1/{theirs / ours:.1f}"
-    least = min(point.published_inputs for point in points)
+    least = _range(point.published_inputs for point in points)
     said += (
-        f"Published: {least} of them at each σ, {theirs:,} forward passes each (m = {m:,}); ours "
-        f"takes {share} of that. Its curve is our median over the ratio on inputs that both ran on."
+        f"Published (n = {procedure.n:,}, m = {procedure.m:,}): {least} of them at each point, "
+        f"{theirs:,} forward passes; ours takes 1/{theirs / ours:.1f} of that. Its curve is our "
+        "median over the ratio found there, the largest distance where it gave no bound."
     )
     abstained = sum(point.abstained for point in points)
     if abstained:
@@ -95,6 +110,23 @@ def spent(points: Sequence[Point], m: int) -> str:
             "distance stands for that, and no ratio is taken."
         )
     return said
+
+
+def note(points: Sequence[Point], procedure: PublishedProcedure) -> str:
+    """What a figure says in small print of the published procedure."""
+    ours, theirs = (
+        _range(values)
+        for values in ((p.inputs for p in points), (p.published_inputs for p in points))
+    )
+    return (
+        f"published: n = {procedure.n:,}, m = {procedure.m:,}, run on {theirs} of {ours} inputs at "
+        "each point; drawn is our median over the ratio found there"
+    )
+
+
+def _range(values: Iterable[int]) -> str:
+    found = sorted(values)
+    return str(found[0]) if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
 
 
 def verdict(points: Sequence[Point], aim: float | None) -> str:
@@ -106,7 +138,3 @@ def verdict(points: Sequence[Point], aim: float | None) -> str:
     if aim is None:
         return said + "."
     return said + (f", within the aim of {aim:g}." if found <= aim else f"; the aim was {aim:g}.")
-
-
-def _most(values: object) -> int:
-    return max(values)  # type: ignore[call-overload,no-any-return]

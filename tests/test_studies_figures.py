@@ -9,6 +9,8 @@ from studies.pictures import as_array, contact_sheet
 
 from studies_small import row
 
+NOTE = "what the published procedure was given"
+
 
 def made() -> list[Point]:
     rows = [row(), row(procedure="published", bounds=(4.0, 6.0))]
@@ -19,19 +21,19 @@ def made() -> list[Point]:
 def test_the_same_points_give_the_same_bytes(tmp_path: Path) -> None:
     found = []
     for name in ("one", "two"):
-        paths = figures.save(figures.bounds(made(), "bound"), tmp_path / name, "bounds")
+        paths = figures.save(figures.bounds(made(), "bound", NOTE), tmp_path / name, "bounds")
         assert [path.suffix for path in paths] == [".svg", ".png"]
         found.append([path.read_bytes() for path in paths])
     assert found[0] == found[1]
 
 
 def test_a_panel_per_part_and_a_line_per_procedure() -> None:
-    figure = figures.bounds(made(), "bound", {"mnist-autoencoder": {"rival": [(0.5, 19.0)]}})
+    figure = figures.bounds(made(), "bound", NOTE, {"mnist-autoencoder": {"rival": [(0.5, 19.0)]}})
     titles = [ax.get_title() for ax in figure.axes]
     assert titles == ["mnist-autoencoder", "cifar10-autoencoder"]
     assert figure.axes[0].get_ylim()[1] > 19
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels[:2] == ["ours, ε₁ = 1.5 σ", "published, ε₁ = 1.5 σ"]
+    assert labels[:2] == ["ours, ε₁ = 1.5 σ", "published, estimated, ε₁ = 1.5 σ"]
     assert labels[-1] == "rival"
     dashed = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "#ffffff"]
     assert [list(line.get_ydata()) for line in dashed] == [[4.0], [6.0]]
@@ -43,9 +45,9 @@ def test_published_curves_are_ours_over_the_ratio() -> None:
     rows.append(row(procedure="published", index=2, bounds=(12.0, 20.0)))
     first, second = points(rows, "L2", ((1.5, 0.375), (2.0, 0.5)))
     assert (first.ours, first.published, first.ratio) == (2.0, 12.0, 0.25)
-    assert first.published_scaled == 8.0
-    assert second.published_scaled == 20.0
-    (ax,) = figures.bounds([first], "bound").axes
+    assert first.published_estimate == 8.0
+    assert second.published_estimate == 20.0
+    (ax,) = figures.bounds([first], "bound", NOTE).axes
     assert [list(line.get_ydata()) for line in ax.lines] == [[2.0], [8.0]]
 
 

@@ -49,18 +49,23 @@ def test_the_summary_has_a_line_per_distance(records: Path) -> None:
     rows += [own(metric="Angular", bounds=(0.1, 0.2)), own(metric="TotalVariation")]
     write_rows(records / "mnist-autoencoder.jsonl", rows)
     written = findings.summary(SCALE, findings.pages(SCALE))
-    assert "| l2 | 0.25 | ≤ 0.45 | – | 1 | 2 | 5,099 | 120,000 | 1/23.5 | 2.00 |" in written
+    assert (
+        "| l2 | 0.25 | ≤ 0.45 | – | 1 | 5,099 | 120,000 | 1 (1) | 1/23.5 | 2.00 (above 1 at 2 of 2 "
+        in written
+    )
     assert "| angular |" not in written  # there is nothing to compare with
     assert "(2-angular.md)" in written
 
 
 def test_training_noise_is_told_by_a_ratio(records: Path) -> None:
-    write_rows(records / "mnist-autoencoder.jsonl", [own(bounds=(1.0, 2.0))])
+    # The second input has no counterpart, so it counts for nothing here.
+    trained = [own(bounds=(1.0, 2.0)), own(index=1, bounds=(9.0, 9.0))]
+    write_rows(records / "mnist-autoencoder.jsonl", trained)
     plain = own(part="mnist-autoencoder-plain", bounds=(3.0, 5.0))
     write_rows(records / "mnist-autoencoder-plain.jsonl", [plain])
     page = {page.name: page.content(SCALE) for page in findings.pages(SCALE)}["4-training-noise"]
-    assert "| mnist-autoencoder | 0.25 | 0.0625 | 1 | 3 | 3 | – |" in page
-    assert "| mnist-autoencoder | 0.5 | 0.125 | 2 | 5 | 2.5 | – |" in page
+    assert "| mnist-autoencoder | 0.25 | 0.0625 | 1 | 1 | 3 | 3 |" in page
+    assert "| mnist-autoencoder | 0.5 | 0.125 | 1 | 2 | 5 | 2.5 |" in page
 
 
 @pytest.mark.parametrize(

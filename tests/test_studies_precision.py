@@ -23,4 +23,4 @@ def test_bounds_in_both_precisions_are_alike(
     assert any(line["bfloat16"] != line["single"] for line in lines)
     # Hardly trained, this network answers nearly the same whatever it sees.
     assert all(line["bfloat16"] == pytest.approx(line["single"], abs=0.01) for line in lines)
-    assert "3 bounds differ by at most" in restoration_pages._precision(SCALE)
+    assert "3 bounds in single precision differ by at most" in restoration_pages._precision(SCALE)
