@@ -97,6 +97,17 @@ def test_answers_lie_in_the_declared_range(dtype: torch.dtype) -> None:
     assert after == pytest.approx(before, rel=1e-4)
 
 
+def test_an_answer_that_spans_more_than_the_range_is_an_error_not_a_wrong_bound() -> None:
+    """The least mean distance lies outside; clamped, the point has a gap, which is measured."""
+    rows = [(0, 0.5, 1, 0), (0.5, 1, 0, 0.5), (1, 0, 0.5, 1)]
+    samples = torch.tensor(rows)[:, None]
+    free = answer_of(WeberPoint(), TV, samples).value
+    assert float(free.max() - free.min()) > 1
+    ranged = metrics.TotalVariation(value_range=(0.0, 1.0), shape=(1, 4))
+    with refused(CenterError, "a point of least mean distance"):
+        answer_of(WeberPoint(), ranged, samples)
+
+
 def test_the_l1_point_is_the_median_of_every_coordinate() -> None:
     samples = normal(51, 3, 2)
     answer = answer_of(WeberPoint(), L1, samples)
