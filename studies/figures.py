@@ -66,8 +66,7 @@ def bounds(
             _from_zero(ax)
             ax.set_xlabel("size of the attack ε₁")
             ax.set_ylabel(ylabel)
-        _legend(figure, ratios, extra, columns=min(2, len(parts)))
-        figure.supxlabel(note, fontsize=7.5, color=style.MUTED)
+        _legend(figure, ratios, extra, note, columns=min(2, len(parts)))
         return figure
 
 
@@ -153,7 +152,9 @@ def _looks(place: int, published: bool = False) -> dict[str, Any]:
     }
 
 
-def _legend(figure: Figure, ratios: Sequence[float], extra: Sequence[str], columns: int) -> None:
+def _legend(
+    figure: Figure, ratios: Sequence[float], extra: Sequence[str], note: str, columns: int
+) -> None:
     handles, labels = [], []
     for place, h in enumerate(ratios):
         for published in (False, True):
@@ -163,4 +164,5 @@ def _legend(figure: Figure, ratios: Sequence[float], extra: Sequence[str], colum
         looks: Any = {"color": style.MUTED, "ls": (":", "-.")[place % 2], "marker": "x"}
         handles.append(Line2D([], [], **looks))
         labels.append(name)
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    where: Any = {"loc": "outside lower center", "ncols": columns}
+    figure.legend(handles, labels, title=note, title_fontsize=7.5, **where)

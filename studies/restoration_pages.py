@@ -68,8 +68,9 @@ def _distance_page(scale: Scale, rows: Sequence[Row], number: int, metric: str) 
         return None
     name = METRICS[metric]
     figure = figures.bounds(found, f"median ε₂ ({name})", note(found, scale.restoration.published))
-    caption = f"Median bound on the {name} distance by the size of the attack. " + spent(
-        found, scale.restoration.published
+    caption = (
+        f"Median bound on the {name} distance by the size of the attack. Kinks are where the model "
+        "of another training noise serves. " + spent(found, scale.restoration.published)
     )
     more = {f"{number}-bounds": (figure, caption)}
     if metric == "Angular":

@@ -119,8 +119,8 @@ def note(points: Sequence[Point], procedure: PublishedProcedure) -> str:
         for values in ((p.inputs for p in points), (p.published_inputs for p in points))
     )
     return (
-        f"published: n = {procedure.n:,}, m = {procedure.m:,}, run on {theirs} of {ours} inputs at "
-        "each point; drawn is our median over the ratio found there"
+        f"published: n = {procedure.n:,}, m = {procedure.m:,}, run on {theirs} of {ours} inputs\n"
+        "at each point; drawn is our median over the ratio found there"
     )
 
 
