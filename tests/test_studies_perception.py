@@ -10,7 +10,8 @@ from studies import perception, perception_page, scales
 from studies.generator import Generating, Generator, latents
 from studies.perception import Perception, Pictured
 from studies.records import read_rows
-from studies.scales import Scale
+from studies.scales import FULL, SMALL, Scale
+from studies.training import COMMITTED
 
 import centersmooth as cs
 from centersmooth.metrics.features import Features
@@ -61,3 +62,14 @@ def test_the_generator_learns_its_photos() -> None:
 def test_latents_are_the_same_ones_however_many() -> None:
     assert torch.equal(latents(2), latents(5)[:2])
     assert latents(1, 7).shape == (1, 7)
+
+
+@pytest.mark.parametrize("scale", [SMALL, FULL])
+def test_the_generator_of_both_scales_is_committed(scale: Scale) -> None:
+    """No data and no training are needed for its figure."""
+    recipe = Generating(epochs=scale.generating.epochs, images=scale.generating.images)
+    assert recipe.place.parent == COMMITTED
+    assert recipe.place.stat().st_size < 20_000_000
+    pictures = perception.trained_here(scale).model(latents(3))
+    assert pictures.shape == (3, 3, 32, 32)
+    assert float(pictures.flatten(1).std(dim=1).min()) > 0.05
