@@ -212,21 +212,27 @@ def _tightness_page(scale: Scale) -> Page | None:
     found = read_lines(scale.results / "records" / f"{name}.jsonl")
     if not found:
         return None
-    eps = sorted({line["eps"] for line in found})
-    lines = [_attacked([line for line in found if line["eps"] == size]) for size in eps]
-    header = ("ε₁", "inputs", "median ε₂", "median movement found", "median ratio", "least ratio")
-    panels: dict[str, Any] = {
-        "mnist-autoencoder": {
-            label: [(size, middle(x[key] for x in found if x["eps"] == size)) for size in eps]
-            for label, key in (("certified", "bound"), ("found by attack", "moved"))
-        }
-    }
+    groups: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for line in found:
+        groups.setdefault((line["center"], line["eps"]), []).append(line)
+    header = (
+        *("center", "ε₁", "inputs", "median ε₂", "median movement found"),
+        *("median ratio", "least ratio"),
+    )
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for (center, eps), own in groups.items():
+        for label, key in (("certified", "bound"), ("found by attack", "moved")):
+            if (value := middle(line[key] for line in own)) is not None:
+                curves.setdefault(f"{center}, {label}", []).append((eps, value))
+    panels = {"mnist-autoencoder": curves}
     figure = figures.curves(panels, "size of the attack ε₁", "movement of the answer (l2)")
-    text = _ATTACK_TEXT + table(header, lines)
+    text = _ATTACK_TEXT + table(header, [_attacked(*place, own) for place, own in groups.items()])
     caption = "The certified bound and the largest movement an attack found, medians over inputs."
     title = "Experiment 7c: how tight the bounds are"
-    ratios = (middle(_ratios([x for x in found if x["eps"] == size])) for size in eps)
-    told = (f"{amount(r)} at ε₁ = {size:g}" for r, size in zip(ratios, eps, strict=True))
+    told = (
+        f"{amount(middle(_ratios(own)))} at ε₁ = {eps:g} ({center})"
+        for (center, eps), own in groups.items()
+    )
     said = f"the bound over the largest movement found (medians): {', '.join(told)}."
     made = {"7c-tightness": (figure, caption)}
     return Page("7c-tightness", title, text, made, parts=[name], said=said)
@@ -237,11 +243,12 @@ def _ratios(own: Sequence[dict[str, Any]]) -> list[float]:
     return [line["bound"] / line["moved"] for line in own if line["moved"]]
 
 
-def _attacked(own: Sequence[dict[str, Any]]) -> tuple[object, ...]:
-    """Cells for one size of attack."""
+def _attacked(center: str, eps: float, own: Sequence[dict[str, Any]]) -> tuple[object, ...]:
+    """Cells for one center and size of attack."""
     ratios = _ratios(own)
     return (
-        f"{own[0]['eps']:g}",
+        center,
+        f"{eps:g}",
         len(own),
         amount(middle(line["bound"] for line in own)),
         amount(middle(line["moved"] for line in own)),

@@ -7,7 +7,7 @@ noise. A bound over the movement near 1 would be tight; below 1 it would be wron
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,18 @@ import torch
 from torch import Tensor
 
 import centersmooth as cs
+from centersmooth.centers import Center
+from centersmooth.metrics import Metric
 from studies.records import write_lines
 from studies.restoration import Restoration, metrics
 from studies.scales import SEED, Scale
 from studies.training import DATASETS
 
-RATIOS = (0.5, 1.0, 2.0)
+CENTERS: dict[str, tuple[Center, tuple[float, ...]]] = {
+    "geometric median": (cs.GeometricMedian(), (0.5, 1.0, 2.0)),
+    "clipped mean": (cs.ClippedMean(), (0.25, 0.5)),
+}
+"""Each center with the ratios eps / sigma that it is for."""
 _SIGMA = 0.25
 _STARTS, _STEPS, _COPIES = 2, 20, 16
 
@@ -44,26 +50,38 @@ class Tightness:
         model = part.smoothed(_SIGMA, scale).model
         clean, names = DATASETS["mnist"]().chosen(scale.tightness_inputs)
         metric = metrics(tuple(clean.shape[1:]))["l2"]
+        for name, (center, ratios) in CENTERS.items():
+            attacked = self._attacked(scale, model, metric, center, ratios, clean)
+            yield from (
+                {"part": self.name, "center": name, "name": names[int(line["index"])], **line}
+                for line in attacked
+            )
+
+    def _attacked(
+        self,
+        scale: Scale,
+        model: Callable[[Any], Any],
+        metric: Metric,
+        center: Center,
+        ratios: Sequence[float],
+        clean: Tensor,
+    ) -> Iterator[dict[str, float]]:
         budget = scale.restoration
-        options: Any = {"metric": metric, "batch_size": 64, "progress": False}
-        options["answer_samples"] = budget.answer_samples
-        smoother = cs.Smoother(model, cs.Gaussian(_SIGMA), **options)
+        options: Any = {"answer_samples": budget.answer_samples, "batch_size": 64}
+        own = (model, cs.Gaussian(_SIGMA), metric, center)
+        smoother = cs.Smoother(*own, **options, progress=False)
         # Its noise must be fresh: not that of the certificate, nor of the attack.
-        queried = cs.Smoother(model, cs.Gaussian(_SIGMA), **options, seed=SEED + 1)
+        queried = cs.Smoother(*own, **options, progress=False, seed=SEED + 1)
         for index, x in enumerate(clean):
             certificate = smoother.certify(x, budget.samples, seed=SEED)
-            for ratio in RATIOS:
-                eps = ratio * _SIGMA
+            for eps in (ratio * _SIGMA for ratio in ratios):
                 attacked = strongest(model, x, certificate.value, _SIGMA, eps)
-                moved = float(metric(certificate.value, queried(attacked)))
                 yield {
-                    "part": self.name,
                     "index": index,
-                    "name": names[index],
                     "sigma": _SIGMA,
                     "eps": eps,
                     "bound": certificate.bound(eps),
-                    "moved": moved,
+                    "moved": float(metric(certificate.value, queried(attacked))),
                     "length": float((attacked - x).norm()),
                 }
 

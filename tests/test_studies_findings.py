@@ -90,9 +90,9 @@ def test_training_for_certificates_must_not_cost_too_much(
 
 def test_a_refuted_certificate_would_show(records: Path) -> None:
     lines = [
-        {"part": "tightness", "index": i, "eps": 0.25, "bound": 1.0, "moved": moved}
+        {"part": "tightness", "center": "c", "index": i, "eps": 0.25, "bound": 1.0, "moved": moved}
         for i, moved in enumerate((0.5, 2.0, 0.25))
     ]
     write_lines(records / "tightness.jsonl", lines)
     (page,) = findings.pages(SCALE)
-    assert "| 0.25 | 3 | 1 | 0.500 | 2 | 0.500 |" in page.text
+    assert "| c | 0.25 | 3 | 1 | 0.500 | 2 | 0.500 |" in page.text

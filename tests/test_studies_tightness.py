@@ -32,8 +32,9 @@ def test_certificates_are_attacked_and_hold(
     Tightness().run(SCALE)
     restoration.network.cache_clear()
     lines = read_lines(tmp_path / "results" / "tiny" / "records" / "tightness.jsonl")
-    assert [line["eps"] for line in lines] == [0.125, 0.25, 0.5]
+    assert [line["eps"] for line in lines] == [0.125, 0.25, 0.5, 0.0625, 0.125]
+    assert [line["center"] for line in lines] == ["geometric median"] * 3 + ["clipped mean"] * 2
     assert all(0 < line["moved"] <= line["bound"] for line in lines)
     assert all(line["length"] <= line["eps"] for line in lines)
     (page,) = [page for page in beyond_pages.pages(SCALE) if page.name == "7c-tightness"]
-    assert page.text.count("\n| 0.") == 3
+    assert page.text.count(" | 1 | ") == 5
