@@ -23,6 +23,7 @@ HEADER = (
     "smoothing error there",
     "published",
 )
+_NOTHING = "–"
 _THERE = """
 *There*: on the inputs that the published procedure was run on as well; ratios are taken input by
 input. *Smoothing error*: the distance from the base model's answer to the smoothed model's.
@@ -36,15 +37,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def amount(value: float | None) -> str:
-    """Three or four digits; a dash for what is not there."""
+    """Two to four digits; a dash for what is not there."""
     if value is None or math.isnan(value):
-        return "–"
-    return "∞" if value == math.inf else f"{value:.4g}" if value >= 1 else f"{value:.3f}"
+        return _NOTHING
+    if value == math.inf:
+        return "∞"
+    if 0 < value < 0.01:
+        return f"{value:.2g}"
+    return f"{value:.4g}" if value >= 1 else f"{value:.3f}"
 
 
 def bounds_table(points: Sequence[Point]) -> str:
-    """A line per part and (h, eps)."""
-    lines = [
+    """A line per part and (h, eps); columns that say nothing are left out."""
+    lines: list[tuple[object, ...]] = [
         (
             point.part,
             f"{point.h:g}",
@@ -62,7 +67,10 @@ def bounds_table(points: Sequence[Point]) -> str:
         )
         for point in points
     ]
-    return table(HEADER, lines) + _THERE + _centers(points)
+    told = [place for place in range(len(HEADER)) if any(line[place] != _NOTHING for line in lines)]
+    columns = [[line[place] for place in told] for line in (HEADER, *lines)]
+    header, *rows = columns
+    return table(header, rows) + _THERE + _centers(points)
 
 
 def _centers(points: Sequence[Point]) -> str:

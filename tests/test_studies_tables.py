@@ -16,6 +16,7 @@ def test_amounts_have_the_digits_that_count() -> None:
     assert [amount(v) for v in (0.12345, 12.345, 1234.5, None, math.nan, math.inf)] == [
         *("0.123", "12.35", "1234", "–", "–", "∞"),
     ]
+    assert [amount(v) for v in (0.0, 0.000123, 0.00999)] == ["0.000", "0.00012", "0.01"]
     assert table(("a", "b"), [(1, 2)]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
 
 
@@ -27,6 +28,9 @@ def test_a_verdict_says_whether_the_aim_was_met() -> None:
     assert verdict(points([ours], "L2", PAIRS), 0.45).startswith("There is no input")
     assert bounds_table(both).count("\n| mnist") == 2
     assert "Our centers" not in bounds_table(both)
+    assert "certified error" in bounds_table(both)
+    blind = points([row(errors=None), theirs], "L2", PAIRS)
+    assert "certified error" not in bounds_table(blind)
     assert "1/5.9" in spent(both, PROCEDURE)
     assert "m = 20,000, run on 1 of 1 inputs" in note(both, PROCEDURE)
 
