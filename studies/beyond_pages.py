@@ -230,9 +230,9 @@ def _tightness_page(scale: Scale) -> Page | None:
     caption = "The certified bound and the largest movement an attack found, medians over inputs."
     title = "Experiment 7c: how tight the bounds are"
     told = (
-        f"{found:.1f} at ε₁ = {eps:g} ({center})"
+        f"{ratio:.1f} at ε₁ = {eps:g} ({center})"
         for (center, eps), own in groups.items()
-        if (found := middle(_ratios(own))) is not None
+        if (ratio := middle(_ratios(own))) is not None
     )
     said = f"the bound over the largest movement found (medians): {', '.join(told)}."
     made = {"7c-tightness": (figure, caption)}
