@@ -32,7 +32,7 @@ input. *Smoothing error*: the distance from the base model's answer to the smoot
 
 def table(header: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table."""
-    lines = [list(header), ["---"] * len(header), *rows]
+    lines: list[Sequence[object]] = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
