@@ -192,9 +192,9 @@ def _consistency_table(trainings: Sequence[_Training]) -> str:
             f"{line.error:.5f}",
             f"{line.worse:.2f}",
             f"{line.clean:.5f}",
-            "yes" if line.met else "no",
+            "–" if place == 0 else "yes" if line.met else "no",
         )
-        for line in trainings
+        for place, line in enumerate(trainings)
     ]
     header = ("training", "median ε₂", "of noise alone", "error under noise", "of noise alone")
     return table((*header, "error without noise", "aim met"), lines)

@@ -117,7 +117,7 @@ FULL = Scale(
     generating=GENERATOR,
     tightness_inputs=10,
     precision_inputs=5,
-    consistency=(0.0, 2.0, 4.0),
+    consistency=(0.0, 1.0, 2.0, 4.0),
 )
 
 
