@@ -125,7 +125,8 @@ def allowed_regions(run: Path, photo: torch.Tensor) -> Figure:
             sigma = record.noise["fields"]["sigma"]
             ax.imshow(as_array(photo))
             ax.set_axis_off()
-            told = f"σ = {sigma:g}, ε₁ = {record.eps[0]:g}: ε₂ = {record.bounds[0]:.2f}"
+            sees = "" if _box(record.smoothed) is not None else f", {NO_FACE}"
+            told = f"σ = {sigma:g}, ε₁ = {record.eps[0]:g}: ε₂ = {record.bounds[0]:.2f}{sees}"
             ax.set_title(told, fontsize=8.5)
             _draw(ax, record)
         return figure

@@ -64,7 +64,8 @@ def pages(scale: Scale) -> list[Page]:
     figure = figures.bounds(found, "median ε₂ (Jaccard)", note(found, scale.faces.published))
     told = (
         "White: the base model's box in the photo. Orange: the smoothed model's. Blue: every "
-        "answer under attack lies in here; dotted: and covers this."
+        "answer under attack lies in here; dotted: and covers this. Without blue nothing is "
+        "promised, or that no face is seen."
     )
     title = "Experiment 5: boxes around faces, Jaccard distance"
     return [
