@@ -15,10 +15,12 @@ def versions() -> dict[str, str]:
     """Of everything that computes numbers."""
     from centersmooth import __version__  # only now is the package whole
 
-    packages = ("torch", "numpy", "scipy", "numba")
+    packages = ("numpy", "scipy", "numba")
     return {
         "centersmooth": __version__,
         "python": platform.python_version(),
+        # What is installed need not say which build it is: for which processors and GPUs.
+        "torch": str(torch.__version__),
         **{name: _version(name) for name in packages},
         "sqlite": sqlite3.sqlite_version,
     }
