@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from studies import beyond_pages, faces_page, figures, perception_page, restoration_pages
+from studies import (
+    beyond_pages,
+    faces,
+    faces_page,
+    figures,
+    perception,
+    perception_page,
+    restoration,
+    restoration_pages,
+)
 from studies.catalogue import PARTS
 from studies.origins import write_atomically
-from studies.page import Headline, Page, again
+from studies.page import Headline, Page, again, rows_of_parts
 from studies.scales import Scale
 from studies.tables import table
 
@@ -111,7 +120,23 @@ def explained(scale: Scale) -> str:
         "larger than its own m = 1,000,000 would. `benchmarks/RESULTS.md` has the latter.\n"
     )
     left = [part.name for part in PARTS if not _recorded(scale, part.name)]
+    begun = [told for name, count in _inputs(scale).items() if (told := _begun(scale, name, count))]
+    said += f"\nBegun, not finished: {'; '.join(begun)}.\n" if begun else ""
     return said + (f"\nNot run yet at this scale: {', '.join(left)}.\n" if left else "")
+
+
+def _inputs(scale: Scale) -> dict[str, int]:
+    """How many inputs each part is meant for."""
+    return {
+        **{part.name: part.budget(scale).inputs for part in restoration.PARTS},
+        **{part.name: scale.faces.inputs for part in faces.PARTS},
+        **{part.name: scale.perception.inputs for part in perception.PARTS},
+    }
+
+
+def _begun(scale: Scale, name: str, count: int) -> str:
+    found = len({row.index for row in rows_of_parts(scale, [name])})
+    return f"{name}, {found} of {count} inputs" if 0 < found < count else ""
 
 
 def _recorded(scale: Scale, name: str) -> bool:
