@@ -74,7 +74,7 @@ def pages(scale: Scale) -> list[Page]:
             title,
             text,
             {"5-bounds": (figure, caption)},
-            {f"{part}-examples.svg": told for part in dict.fromkeys(row.part for row in rows)},
+            {f"{part}-examples.svg": told for part in parts_of(rows)},
             headline("Jaccard (faces)", AIM, found),
             parts_of(rows),
             _said(scale, rows),

@@ -55,7 +55,7 @@ def headlines(found: Sequence[Page]) -> list[Headline]:
 
 def summary(scale: Scale, found: Sequence[Page]) -> str:
     """The page that shows the way to the others."""
-    blocks = [f"# Findings, {scale.name} scale\n", *([_note(scale)] if _note(scale) else [])]
+    blocks = [f"# Findings, {scale.name} scale\n", *filter(None, [_note(scale)])]
     if lines := headlines(found):
         blocks += ["![Our bound over the published one](figures/summary.svg)\n", table_of(lines)]
         blocks += [explained(scale)]

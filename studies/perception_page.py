@@ -38,7 +38,7 @@ def pages(scale: Scale) -> list[Page]:
             {"6-bounds": (figure, caption)},
             {
                 f"{part}-examples.png": f"{part}: base and smoothed outputs for the same latents."
-                for part in dict.fromkeys(row.part for row in rows)
+                for part in parts_of(rows)
             },
             headline("LPIPS", AIM, found),
             parts_of(rows),

@@ -127,7 +127,7 @@ def _mean_page(scale: Scale, rows: Sequence[Row]) -> Page | None:
 def _said_of_small(scale: Scale, rows: Sequence[Row]) -> str:
     """How much smaller Theorem D's bound is than Theorem C's, on the same draws."""
     sigma = usual_sigma(scale.restoring)
-    mine = [row for row in rows if row.metric == "L2" and math.isclose(row.sigma, sigma)]
+    mine = [row for row in rows if row.metric == "L2" and _equal(row.sigma, sigma)]
     told = []
     for share, name in ((0.1, "σ/10"), (0.5, "σ/2")):
         found = _clipped_share([r for r in mine if r.procedure == "sharp"], share * sigma)
@@ -324,7 +324,7 @@ def _examples(rows: Sequence[Row]) -> dict[str, str]:
     return {
         f"{part}-examples.png": f"{part}: clean images, the base model's answers, the smoothed "
         "model's answers (center for l2, the smallest σ)."
-        for part in dict.fromkeys(row.part for row in rows)
+        for part in parts_of(rows)
     }
 
 
